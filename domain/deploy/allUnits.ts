@@ -2,7 +2,7 @@ import { FLEET_LIMITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { PlanError, refuseManyUnits } from './planLimits';
 
-/** What `fetchDeployUnits` answers. `next`: where the next page begins; null after the last; left out by push types without pages. */
+/** The answer of `fetchDeployUnits`. `next`: the start of the next page; null after the last page; left out by push types without pages. */
 export interface UnitsPage {
   readonly service: string;
   readonly units: readonly Unit[];
@@ -21,8 +21,8 @@ export interface AllUnits {
 }
 
 /**
- * All units of a push type, page by page where it gives pages.
- * @throws PlanError when they are too many; what `pageAgain` returns, when it gives a page twice.
+ * All units of a push type, page by page if it has pages.
+ * @throws PlanError if there are too many; the result of `pageAgain` if a page comes twice.
  */
 export async function allUnits(
   pushType: string,

@@ -4,17 +4,17 @@ import { isParallel } from './groups';
 import type { PhasePlan } from './plan';
 import type { DeployInput } from './state';
 
-/** In parallel mode one check window passes after the last update, however short the bake; an emergency need not wait for it. */
+/** In parallel mode a bake lasts at least one check window after the last update; an emergency may skip that. */
 export function bakeMsOf(input: DeployInput, { bakeMs }: Pick<PhasePlan, 'bakeMs'>): number {
   const { healthChecks, healthInterval } = input.spec;
   const isChecked = isParallel(input) && healthChecks.length > 0 && !input.emergency?.skipBake;
   return isChecked ? Math.max(bakeMs, longestLookback(healthChecks, healthInterval)) : bakeMs;
 }
 
-/** What one watch over a bake came to: the last folded evaluation, or the first that calls for action. */
+/** The result of one watch over a bake: the last folded evaluation, or the first that calls for action. */
 export interface Watched {
   readonly verdict: Verdict;
-  /** What an unhealthy verdict asks for (the worst check's `onUnhealthy`); `none` unless unhealthy. */
+  /** The action that an unhealthy verdict asks for (the worst check's `onUnhealthy`); `none` unless unhealthy. */
   readonly action: 'none' | 'revert' | 'pause';
   /** A check is unhealthy but younger than its `for`, or its window is not filled yet. */
   readonly young: boolean;
@@ -29,8 +29,8 @@ export type BakeStep =
   | { readonly kind: 'revert'; readonly reason: string };
 
 /**
- * What follows a watch (docs/design/deploy.md#verdicts). An error never passes a phase and never reverts one; inconclusive and
- * errored extend the bake once, then pause; a check that is still young extends it without that limit.
+ * The step after a watch (docs/design/deploy.md#verdicts). An error never passes a phase and never reverts one. An inconclusive or
+ * errored verdict extends the bake once, then pauses; a check that is still young extends it without that limit.
  */
 export function afterWatch(watched: Watched, extended: boolean): BakeStep {
   if (watched.verdict === 'unhealthy') {

@@ -5,7 +5,7 @@ import { plural } from '../text';
 import { totalsOf } from './counts';
 import { unitNames } from './unavailable';
 
-/** What a canary is deployed with: its own checks, and nothing of a deploy's pacing. */
+/** The spec of a canary's deploy: its own checks, and no pacing. */
 export const canarySpec = ({ pushType, config, healthChecks, healthInterval }: CanaryAction['with']): DeploySpec => ({
   pushType,
   config,
@@ -19,7 +19,9 @@ export const canarySpec = ({ pushType, config, healthChecks, healthInterval }: C
   allowEmpty: false,
 });
 
-/** Why a canary has shown nothing: no task was its own. Null when one was, or a person skipped it. */
+/**
+ * The reason why a canary has shown nothing: it had no task of its own. Null if it had one, or if a person skipped it.
+ */
 export function foundNone(
   { phases, fleet, commands }: Pick<DeployRecord, 'phases' | 'fleet' | 'commands'>,
   { version }: Pick<DeployInput, 'version'>,

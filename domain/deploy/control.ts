@@ -2,39 +2,39 @@ import { formatTime, withReason } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput, type DeployVerb } from '../verbs';
 import type { Pause } from '../views';
 
-/** Who asked for something, when and why. */
+/** The actor, time and reason of a command. */
 export interface GivenCommand {
   readonly actor: string;
   readonly reason: string;
   readonly at: string;
 }
 
-/** A check (null: all) that a person said not to count. */
+/** A check (null: all) that does not count because a person has skipped it. */
 export interface CheckSkip extends GivenCommand {
   readonly check: string | null;
   readonly for: 'phase' | 'deploy';
 }
 
 /**
- * What the operators have asked of a deploy and it has not finished doing: the fold of all commands taken so far.
- * The runner reads it between steps and while it waits; handlers do nothing but fold into it.
+ * The commands of operators that the deploy has not carried out completely: the fold of all commands taken so far. The
+ * runner reads it between steps and while it waits; handlers only fold commands into it.
  */
 export interface Control {
   readonly paused: Pause | null;
   /** Set by `pause --no-revert`: an unhealthy verdict does not revert while paused. */
   readonly noRevert: boolean;
-  /** Asked to resume; the runner wants one fresh healthy verdict first. */
+  /** A command to resume; the runner first needs a fresh healthy verdict. */
   readonly resuming: GivenCommand | null;
-  /** Resumed without the tasks that are missing from the phase under way. */
+  /** A command to resume without the missing tasks of the phase under way. */
   readonly accepted: GivenCommand | null;
   readonly cancel: GivenCommand | null;
   readonly revert: (GivenCommand & { readonly notBad: boolean; readonly paused: Pause | null }) | null;
   readonly skipPhase: GivenCommand | null;
   readonly skipBake: GivenCommand | null;
   readonly skippedChecks: readonly CheckSkip[];
-  /** It continues outside of its window, until it ends. */
+  /** The deploy continues outside its window until it ends. */
   readonly skipWindow?: GivenCommand;
-  /** Who froze the pipeline, and when: no further phase begins. */
+  /** The freeze of the pipeline, if there is one: no further phase begins. */
   readonly frozen: (GivenCommand & { readonly until?: string }) | null;
   readonly overtaken: Overtaken | null;
 }
@@ -59,16 +59,16 @@ export const NO_COMMANDS: Control = {
   overtaken: null,
 };
 
-/** What the rules below need to know of the deploy. */
+/** The facts about the deploy that the rules below need. */
 export interface DeploySituation {
   readonly control: Control;
   readonly ended: boolean;
   readonly reverting: boolean;
-  /** The revert's tasks do not come up; only now may a person end it. */
+  /** The tasks of the revert do not come up; only then may a person end it. */
   readonly revertStuck: boolean;
-  /** What is left to revert are units of which nobody knows what they ran before. */
+  /** The only units left to revert are those whose earlier version is unknown. */
   readonly withoutPast?: boolean;
-  /** Null before the first phase and between two. */
+  /** Null before the first phase and between two phases. */
   readonly phase: {
     readonly kind: 'partial' | 'completion';
     readonly name: string;
@@ -80,11 +80,11 @@ export interface DeploySituation {
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
-  /** Where units go back to several versions, which go where. */
+  /** If units go back to several versions: the version of each. */
   readonly ranEach?: string;
 }
 
-/** Why a verb cannot be taken now; undefined when it can (docs/design/deploy.md#verbs). */
+/** The reason why a verb cannot be taken now; undefined if it can (docs/design/deploy.md#verbs). */
 export function whyNot(situation: DeploySituation, verb: DeployVerb, input: CommandInput): string | undefined {
   const { control, ended, revertStuck, withoutPast } = situation;
   if (ended) return 'it has ended';
@@ -97,15 +97,18 @@ export function whyNot(situation: DeploySituation, verb: DeployVerb, input: Comm
   return VERBS[verb].refuse(situation, input);
 }
 
-/** Already, so that a person who asks for it again changes nothing. */
+/** True from the command on, so that a repeated command changes nothing. */
 export const isReverting = ({ reverting, control }: Pick<DeploySituation, 'reverting' | 'control'>): boolean =>
   reverting || control.revert !== null;
 
-/** Why Temporal's own cancel request ends no revert, not even one that is stuck: nobody may have meant it for that. */
+/**
+ * The reason why Temporal's own cancel request ends no revert, not even one that is stuck: its sender may not have
+ * meant the revert.
+ */
 export const whyOnlyPersons = (situation: DeploySituation): string | undefined =>
   isReverting(situation) ? REVERTING : undefined;
 
-/** What a person does about units of which nothing is known to go back to: nobody else deploys to them before the deploy has ended. */
+/** The way out for units without a known earlier version: no other deploy updates them before this one has ended. */
 export const WITHOUT_PAST = 'cancel it, then deploy a good version';
 
 const REVERTING = 'it is reverting; a revert can be paused, not stopped';
@@ -115,22 +118,22 @@ type VerbRule = (situation: DeploySituation, input: CommandInput) => string | un
 
 const inPhase: VerbRule = ({ phase }) => (phase ? undefined : 'no phase is under way');
 
-/** A person who names the phase that they see does not skip the next one when somebody else was quicker. */
+/** A person who names the phase that they see does not skip the next one if another command was quicker. */
 const otherPhase: VerbRule = ({ phase }, { phase: meant }) =>
   phase && meant !== undefined && meant !== phase.name ? `phase ${phase.name} is under way, not ${meant}` : undefined;
 
-/** What a verb means for a deploy. */
+/** The meaning of a verb for a deploy. */
 interface VerbOfDeploy {
-  /** Why it cannot be taken; undefined when it can. `whyNot` has the reasons that all verbs share. */
+  /** The reason why it cannot be taken; undefined if it can. `whyNot` has the reasons that all verbs share. */
   readonly refuse: VerbRule;
   readonly apply: (control: Control, asked: GivenCommand, input: CommandInput) => Control;
-  /** What it does now, for the person who typed it; `phase` names the phase under way. */
+  /** The effect now, for the person who typed the verb; `phase` names the phase under way. */
   readonly effect: (situation: DeploySituation, input: CommandInput, phase: string) => string;
 }
 
 const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   pause: {
-    // A resume that still waits for its verdict is taken back by a new pause.
+    // A new pause takes back a resume that still waits for its verdict.
     refuse: ({ control: { paused, resuming } }) =>
       paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
     apply: (control, asked, { noRevert }) => ({
@@ -189,7 +192,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       if (situation.control.skipPhase) return 'the phase is being skipped already';
       return inPhase(situation, input);
     },
-    // What a phase could not do alone pauses it no longer.
+    // This ends a pause that belongs to the phase alone.
     apply: (control, asked) => ({
       ...control,
       skipPhase: asked,
@@ -234,7 +237,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
 const covers = (skip: CheckSkip, check: string | undefined, span: CommandInput['for']): boolean =>
   (skip.check === null || skip.check === check) && (skip.for === 'deploy' || span !== 'deploy');
 
-/** The control after a verb that `whyNot` let through. */
+/** The control after a verb that `whyNot` accepted. */
 export function take(control: Control, verb: DeployVerb, input: CommandInput, nowMs: number): Control {
   const asked: GivenCommand = {
     actor: input.actor ?? UNKNOWN_ACTOR,
@@ -246,7 +249,7 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
 
 const isOfPhase = (paused: Pause | null): boolean => paused?.by === 'timeout' || paused?.by === 'unit';
 
-/** A revert, by a person or by a verdict, ends the pause and the cancel that it finds; later ones hold it. */
+/** A revert, by a person or by a verdict, ends an earlier pause and cancel; later ones apply to the revert. */
 export const reverting = (control: Control, revert: Control['revert']): Control => ({
   ...control,
   revert,
@@ -257,14 +260,14 @@ export const reverting = (control: Control, revert: Control['revert']): Control 
   overtaken: null,
 });
 
-/** Frozen, or not any more. What paused it for another reason, such as a person, keeps doing so. */
+/** Sets or ends a freeze. A pause for another reason, such as by a person, remains. */
 export const freeze = (control: Control, frozen: Control['frozen']): Control => ({
   ...control,
   frozen,
   paused: frozen === null && control.paused?.by === 'freeze' ? null : control.paused,
 });
 
-/** Why another release cannot take its place, or not any more; undefined when it can. */
+/** The reason why another release cannot take its place, at all or any more; undefined if it can. */
 export function whyNotOvertaken({ control, ...now }: DeploySituation, { why }: Overtaken): string | undefined {
   if (now.ended) return 'it has ended';
   if (now.reverting || control.revert) return REVERTING;
@@ -274,11 +277,11 @@ export function whyNotOvertaken({ control, ...now }: DeploySituation, { why }: O
   return why === 'superseded' && now.completing ? 'it is completing' : undefined;
 }
 
-/** What a taken verb does now, for the person who typed it. */
+/** The effect of a verb that was taken, for the person who typed it. */
 export const effectOf = (verb: DeployVerb, situation: DeploySituation, input: CommandInput = {}): string =>
   VERBS[verb].effect(situation, input, situation.phase ? `phase ${situation.phase.name}` : 'the deploy');
 
-/** Checks that the system itself does not count, in the whole deploy. */
+/** Skips checks on behalf of the system itself, for the whole deploy. */
 export const forgive = (control: Control, checks: readonly string[], reason: string, nowMs: number): Control => ({
   ...control,
   skippedChecks: [
@@ -287,16 +290,16 @@ export const forgive = (control: Control, checks: readonly string[], reason: str
   ],
 });
 
-/** Who skips what the system itself does not count. */
+/** The actor of skips by the system itself. */
 export const SYSTEM = 'service:conveyor';
 
-/** What an evaluation is not to count. */
+/** The checks that an evaluation must not count. */
 export function skipsOf(control: Control): 'all' | string[] {
   const names = control.skippedChecks.map((skip) => skip.check);
   return names.includes(null) ? 'all' : names.filter((name) => name !== null);
 }
 
-/** At the end of a phase what was meant for it alone is dropped. */
+/** At the end of a phase, commands for that phase alone are dropped. */
 export function phaseOver(control: Control): Control {
   return {
     ...control,

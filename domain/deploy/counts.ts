@@ -2,7 +2,7 @@ import { SHOWN_UNITS } from '../fleet/limits';
 import type { UnitProgress } from '../fleet/unit';
 import type { PhaseView, RevertView, UnitCounts, UnitTotals } from '../views';
 
-/** What people see of the units of an update: all of them as numbers, and the first that are not through yet. */
+/** The counts of an update as people see them: the totals of all units, and the first units that are not finished. */
 export interface Counted {
   readonly totals: UnitTotals;
   readonly units: readonly UnitCounts[];
@@ -10,13 +10,13 @@ export interface Counted {
 
 const toCounts = ({ id, targeted, updated, live }: UnitProgress): UnitCounts => ({ id, targeted, updated, live });
 
-/** @param most how many units are shown. */
+/** @param most the number of units to show. */
 export function countUnits(units: readonly UnitProgress[], most: number = SHOWN_UNITS): Counted {
   const totals = units.reduce(add, { ...NOTHING, units: units.length });
   return { totals, units: shown(units, most).map(toCounts) };
 }
 
-/** In their order, while all fit; of many first those that are not through, then those that had anything to do. */
+/** Keeps the order while all units fit. Otherwise unfinished units come first, then those that had anything to do. */
 function shown(units: readonly UnitProgress[], most: number): readonly UnitProgress[] {
   if (units.length <= most) return units;
   const rank = ({ live, targeted, gone }: UnitProgress): number => (live < targeted - gone ? 0 : targeted > 0 ? 1 : 2);
@@ -36,7 +36,7 @@ const add = (sum: UnitTotals, { targeted, updated, live }: Tasks): UnitTotals =>
 
 export const NOTHING_COUNTED: Counted = { totals: NOTHING, units: [] };
 
-/** What earlier strides and the present one did, together; of both all units are known. */
+/** The counts of earlier strides and the present one together; both must show all units. */
 export function addCounts(before: Counted, now: Counted): Counted {
   const of = new Map(before.units.map((unit) => [unit.id, unit]));
   for (const unit of now.units) {
@@ -52,11 +52,11 @@ export function addCounts(before: Counted, now: Counted): Counted {
   return { totals: units.reduce(add, { ...NOTHING, units: units.length }), units };
 }
 
-/** Of all units of a phase, or of a revert, also where only some are shown. */
+/** The totals of all units of a phase, or of a revert, even if only some are shown. */
 export const totalsOf = ({ totals, units }: Pick<PhaseView, 'totals' | 'units'>): UnitTotals =>
   totals ?? units.reduce(add, { ...NOTHING, units: units.length });
 
-/** A revert once it has counted its units: what they go back to is known of those that it shows. */
+/** A revert with the counts of its units; it keeps the earlier versions of the units that it shows. */
 export function withRevertCounts(revert: RevertView, { totals, units }: Counted): RevertView {
   const versions = new Map(revert.units.map(({ id, toVersion }) => [id, toVersion]));
   const rows = units.flatMap((unit) => {
@@ -67,10 +67,10 @@ export function withRevertCounts(revert: RevertView, { totals, units }: Counted)
   return { ...revert, totals, units: [...rows, ...silent] };
 }
 
-/** Rows that the phases of a deploy keep together. */
+/** The number of rows that all phases of a deploy keep together. */
 const MAX_ROWS = 1_000;
 
-/** The phases once a phase has counted its units. When the rows of all are too many, the oldest keep their totals alone. */
+/** The phases after new counts of one phase. If there are too many rows in all, the oldest phases keep only their totals. */
 export function withCounts(phases: readonly PhaseView[], index: number, counted: Counted): PhaseView[] {
   let room = MAX_ROWS - counted.units.length;
   return [...phases]

@@ -1,9 +1,9 @@
 /**
- * What a deploy does where its file says nothing (docs/design/deploy.md#plan). Apart from the schemas of files,
- * which workflows cannot have.
+ * The defaults for fields that a pipeline file leaves out (docs/design/deploy.md#plan). They are separate from the
+ * schemas of files, which workflows cannot import.
  */
 
-/** How a phase is paced; times in ms. */
+/** The pace of a phase; times in ms. */
 export const DEFAULT_PACE = {
   bake: 600_000,
   success: { all: true as const },
@@ -12,5 +12,5 @@ export const DEFAULT_PACE = {
   post: [],
 };
 
-/** No phases written: 1 %, 10 %, then all. */
+/** Without phases in the file: 1 %, 10 %, then all. */
 export const DEFAULT_AMOUNTS = [{ percent: 1 }, { percent: 10 }] as const;

@@ -4,9 +4,9 @@ import { plural } from '../text';
 import { judgeEach } from './lockstep';
 import { judgeProgress, missingOf, type Progress, type Unreachable } from './progress';
 
-/** What a push type says of an update, held against what it counts as outdated: what it brings is not believed by its progress alone. */
+/** Compares the progress that a push type reports for an update with its count of outdated tasks: the progress alone is not believed. */
 
-/** When an update has brought what it is to bring. */
+/** The condition under which an update has brought its version. */
 interface Criterion {
   readonly success: Amount;
   /** Lockstep: each unit has to meet it. */
@@ -14,22 +14,25 @@ interface Criterion {
   readonly unreachable?: Unreachable;
 }
 
-/** How far a unit is from what it is to have, as `needsPush` says. */
+/** The distance of a unit from its wanted version, according to `needsPush`. */
 export interface UnitOutdated {
   readonly id: string;
   readonly outdated: number;
   readonly down?: number | undefined;
 }
 
-/** Tasks that are outdated, of those that an update has brought to their version as far as its progress says. */
+/**
+ * The number of tasks that an update has brought to their version according to its progress, but that count as
+ * outdated.
+ */
 export function deniedOf(units: readonly UnitProgress[], needs: readonly UnitOutdated[]): number {
   const missing = new Map(units.map((unit) => [unit.id, missingOf(unit)]));
   return needs.reduce((sum, { id, outdated }) => sum + Math.max(0, outdated - (missing.get(id) ?? outdated)), 0);
 }
 
 /**
- * The same of an update that was seen under way and meets its criterion; 0 where it does so also without these tasks. Those that have left
- * their old version and are down came and went meanwhile: they deny nothing.
+ * The same number for an update that was seen running and meets its criterion; 0 if it meets the criterion even without these tasks. Tasks that
+ * have left their old version and are down were restarted meanwhile, and do not count.
  */
 export function deniedUnderWay(
   units: readonly UnitProgress[],
@@ -48,7 +51,7 @@ export function deniedUnderWay(
   return isMet ? 0 : units.reduce((sum, unit) => sum + deniedIn(unit), 0);
 }
 
-/** Its own push type denies what an update has come to. */
+/** The result of an update whose own push type contradicts it. */
 export const judgeDenied = (updateIds: readonly string[], tasks: number, wasUnderWay: boolean): Progress => ({
   kind: 'stuck',
   denied: true,

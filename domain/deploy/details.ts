@@ -44,12 +44,12 @@ const VERDICT_GLYPHS: Readonly<Record<Verdict, string>> = {
   errored: '⚠',
 };
 
-/** The summary; with the outcome in front of it where it does not begin with that itself. */
+/** The summary, preceded by the outcome if it does not begin with that. */
 function deployHeadline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): string {
   return outcome === null || summary.startsWith(outcome) ? summary : `${outcome}: ${summary}`;
 }
 
-/** A reason is of the moment of the pause; how it is now only Temporal knows, which shows it on the same page. */
+/** A reason describes the moment of the pause. Only Temporal knows the present state, and shows it on the same page. */
 function pausedSince({ paused }: Omit<DeployStatus, 'webUi'>): Markdown {
   if (paused === null) return NO_MARKDOWN;
   const since = marked`Paused since ${moment(paused.at)} UTC.`;

@@ -1,19 +1,19 @@
 import type { WindowState } from '../calendar/window';
 
-/** When updates of a deploy may start, and what becomes of those under way at closing. */
+/** The times at which updates of a deploy may start, and the treatment of running updates at closing. */
 export interface UpdateWindow {
   readonly onClose: 'pause' | 'finish-phase' | 'finish';
-  /** How it stands at a moment, in ms since 1970: calendars are handled elsewhere. */
+  /** The state of the window at a moment, in ms since 1970. Calendars are handled elsewhere. */
   readonly stateAt: (atMs: number) => WindowState;
 }
 
-/** The duration of a phase if nothing goes wrong. In ms; a phase that finds nothing to update takes no time at all. */
+/** The duration of a phase if nothing goes wrong, in ms. A phase that finds nothing to update takes no time. */
 export interface PhaseLength {
   readonly updateMs: number;
   readonly bakeMs: number;
 }
 
-/** When a phase begins, when its updates are live, and when its bake is over. In ms since 1970. */
+/** The times when a phase begins, when its updates are live, and when its bake is over; in ms since 1970. */
 export interface PhaseTimes {
   readonly startsAtMs: number;
   readonly updatedAtMs: number;
@@ -21,10 +21,9 @@ export interface PhaseTimes {
 }
 
 /**
- * The times of phases that follow each other, by the rules of docs/design/deploy.md#phases: a phase begins, and its updates start, only while
- * the window is open. At closing they stand still until it opens again (`onClose: pause`), or finish (`finish-phase`); with
- * `finish` only the first phase waits for it.
- * Bakes know no window. An update that takes exactly until closing is in time.
+ * The times of consecutive phases, by the rules of docs/design/deploy.md#phases: a phase begins, and its updates start, only while the window is
+ * open. At closing, updates halt until it opens again (`onClose: pause`), or finish (`finish-phase`); with `finish` only the first phase waits for
+ * the window. Bakes ignore the window. An update that takes exactly until closing is in time.
  */
 export function estimate(
   phases: readonly PhaseLength[],
@@ -48,7 +47,7 @@ function opensFrom(window: UpdateWindow | undefined, atMs: number): number {
   return state.open ? atMs : state.opensAtMs;
 }
 
-/** From a moment at which the window is open. */
+/** Begins at a moment at which the window is open. */
 function updatedFrom(window: UpdateWindow | undefined, startsAtMs: number, updateMs: number): number {
   if (window?.onClose !== 'pause') return startsAtMs + updateMs;
   let [atMs, leftMs] = [startsAtMs, updateMs];

@@ -11,25 +11,25 @@ import { unitNames } from './unavailable';
 
 /** Units of a deploy in parallel mode that pause and resume together: one of them, or all with the same value of a label. */
 export interface Group {
-  /** The id of the unit, or `region:x`. */
+  /** The id of the unit, or a label such as `region:x`. */
   readonly name: string;
   readonly units: readonly string[];
 }
 
-/** How the health of groups is judged; which groups there are follows from the units. */
+/** The rules by which groups are judged; the groups themselves follow from the units. */
 export interface GroupRules {
   readonly pauseBy: string;
-  /** So many may be paused; with one more the whole deploy is unhealthy. */
+  /** The number of groups that may be paused; with one more, the whole deploy is unhealthy. */
   readonly maxPaused: number | undefined;
-  /** The names of those that are paused. */
+  /** The names of the paused groups. */
   readonly paused: readonly string[];
 }
 
-/** Whether groups of units are judged, and paused, by themselves. A rollback checks nothing and waits for nothing. */
+/** Whether groups of units are judged and paused by themselves. A rollback checks nothing and waits for nothing. */
 export const isParallel = ({ spec, rollback }: Pick<DeployInput, 'spec' | 'rollback'>): boolean =>
   spec.mode === 'parallel' && !rollback;
 
-/** How the groups that were updated so far are judged; undefined unless in parallel mode. */
+/** The rules for the groups that were updated so far; undefined unless in parallel mode. */
 export function groupRules(
   record: DeployRecord,
   input: DeployInput,
@@ -42,15 +42,15 @@ export function groupRules(
   return { pauseBy, maxPaused, selection, paused: pausedGroups.map(({ group }) => group) };
 }
 
-/** What one evaluation says of the groups. */
+/** The result of one evaluation for the groups. */
 export interface GroupVerdicts extends FoldResult {
-  /** Those that are to be paused from now on, with the sentence of the check that was unhealthy, and of many units the first. */
+  /** The groups to pause from now on, with the sentence of the unhealthy check, and with the first of their units if there are many. */
   readonly paused: readonly PausedByHealth[];
 }
 
 export type PausedByHealth = Group & { readonly reason: string };
 
-/** Whether other groups are paused than before, by name. */
+/** Whether the set of paused groups has changed, by name. */
 export const otherGroups = (before: readonly string[], now: readonly string[]): boolean =>
   before.length !== now.length || now.some((name) => !before.includes(name));
 
@@ -65,13 +65,13 @@ export function groupsOf(units: readonly Unit[], pauseBy: string): Group[] {
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, ids]) => ({ name, units: ids }));
 }
 
-/** How many groups may be paused. Where the owner does not say: half of them, since what is bad in more is the version. */
+/** The number of groups that may be paused. By default half of them: if more are bad, the version is at fault. */
 export const limitOf = (maxPaused: number | undefined, groups: number): number =>
   Math.min(maxPaused ?? Math.floor(groups / 2), FLEET_LIMITS.pausedGroups);
 
 /**
- * Takes one evaluation in. A group is paused by an unhealthy verdict and continues with a healthy one, not before. As long as
- * no more than may be are paused, the verdict is that of the others, which alone count for `passes`; else it is unhealthy.
+ * Folds in one evaluation. An unhealthy verdict pauses a group, and only a healthy one resumes it. While no more groups are paused
+ * than allowed, the verdict is that of the others, and only they count for `passes`. Otherwise the verdict is unhealthy.
  */
 export function foldGroups(
   fold: HealthFold,
@@ -95,7 +95,7 @@ export function foldGroups(
     return { ...whole, verdict: 'unhealthy', action, reason: tooMany(stopped, unhealthy, limit), paused: named };
   }
   const isBack = paused.some((group) => !stopped.some(({ name }) => name === group));
-  // What comes back has not been healthy before, so all begin to count anew.
+  // A group that returns was not healthy before, so all groups begin to count anew.
   const counting = isBack ? judgeGroups(withoutPasses(fold), input, groups) : judged;
   const others = counting.filter(
     ({ name, hasEvidence }) => hasEvidence && !stopped.some((group) => group.name === name),
@@ -112,13 +112,13 @@ export function foldGroups(
 const withoutPasses = (fold: HealthFold): HealthFold =>
   Object.fromEntries(Object.entries(fold).filter(([, { passes }]) => passes === undefined));
 
-/** How often in a row all of these were healthy. */
+/** The number of times in a row that all of these were healthy. */
 function passesOf([first, ...rest]: readonly FoldResult[]): HealthFold {
   const everywhere = ([key]: readonly [string, unknown]): boolean => rest.every(({ passes }) => key in passes);
   return Object.fromEntries(Object.entries(first?.passes ?? {}).filter(everywhere));
 }
 
-/** The record once these groups and no others are paused; the same one when nothing changed. */
+/** The record with exactly these groups paused; the same record if nothing changed. */
 export function withPausedGroups(record: DeployRecord, nowMs: number, paused: GroupVerdicts['paused']): DeployRecord {
   const before = record.pausedGroups;
   const fresh = paused.filter(({ name }) => !before.some(({ group }) => group === name));
@@ -136,7 +136,7 @@ export function withPausedGroups(record: DeployRecord, nowMs: number, paused: Gr
   );
 }
 
-/** Its health may be as bad as before, and a person have said that it does not count. */
+/** Its health may be as bad as before, if a person has skipped the check. */
 function whyResumed(
   { control, skipped }: Pick<DeployRecord, 'control' | 'skipped'>,
   { units, reason }: PausedGroup,
@@ -156,13 +156,13 @@ function judgeGroups(fold: HealthFold, input: FoldInput, groups: readonly Group[
   const isOfUnits = units.some(({ checks }) => checks.length > 0);
   return groups.map(({ name, units: ids }) => {
     const own = ids.flatMap((id) => answers.get(id) ?? []);
-    // A unit that was current already has no task to judge, whatever is known of the deploy as a whole.
+    // A unit that was already current has no task to judge, even if there are results for the deploy as a whole.
     const hasEvidence = isOfUnits ? own.some(({ checks }) => checks.length > 0) : deploy.checks.length > 0;
     return { name, hasEvidence, ...foldEvaluation(fold, { ...input, response: { units: own, deploy } }) };
   });
 }
 
-/** Where all that was updated so far is in groups that are paused, nothing speaks against the others. */
+/** If every unit updated so far is in a paused group, there is no evidence against the others. */
 function together(
   whole: FoldResult,
   others: readonly Judged[],

@@ -3,26 +3,26 @@ import { jsonBytes } from '../size';
 import { idsOf, type Pages, type Snapshot } from './snapshot';
 
 /**
- * The units that a deploy held, as its worker saw them: their ids if they are few, else where they are kept (docs/adr/0018), and `some` of them,
- * which stay known after Temporal has forgotten the rest.
+ * The units that a deploy held, as its worker saw them. If they are few, their ids; otherwise the place of their pages (docs/adr/0018), and `some` of
+ * them, which stay known after Temporal has deleted the pages.
  */
 export type HeldUnits = { readonly ids: readonly string[] } | (Pages & { readonly some?: readonly string[] });
 
-/** What a rollback restores of a deploy action. */
+/** The release of a deploy action that a rollback restores. */
 export interface Restored {
   /** Missing if it is not known. */
   readonly held?: HeldUnits;
-  /** Only an import calls it good: then it has to pass all rules, as a release does. */
+  /** It is good only according to an import, so it has to pass all rules, as a release does. */
   readonly imported?: true;
 }
 
-/** For whom a rollback acts: only a rollback to what a worker saw goes past the rules. */
+/** The rights of a rollback: only a rollback to a version that a worker saw is exempt from the rules. */
 export const backOf = (isRollback: boolean, imported: true | undefined): { back?: true; imported?: true } =>
   isRollback ? { back: true, ...(imported ? { imported } : {}) } : {};
 
 export const areFewIds = (ids: readonly string[]): boolean => jsonBytes(ids) <= STATE_LIMITS.heldIds.max;
 
-/** Undefined for many units of a deploy that began before 0.3, which kept no copy of them. */
+/** Undefined if the units are many and their deploy began before 0.3, which kept no copy of them. */
 export function heldUnits(now: Snapshot, some: readonly string[] = []): HeldUnits | undefined {
   const ids = idsOf(now);
   if (ids && areFewIds(ids)) return { ids };

@@ -4,31 +4,31 @@ import type { PlannedTarget } from './plan';
 import { judgeProgress, type Progress, type Unreachable } from './progress';
 
 /**
- * In lockstep no request is lost (Conveyor §3.3): a version never gets more of the traffic than its live tasks carry, in every unit. A
- * unit carries all of it while as many tasks as its budget allows are down, so each task carries its share of what is left then. A
- * phase therefore goes in strides: the traffic moves as far as the tasks on the one side carry it, which frees as many on
- * the other as the budget allows; those are updated, and the traffic moves on. Back it is the same with the sides swapped.
+ * In lockstep no request is lost (Conveyor §3.3): in every unit, a version never gets more of the traffic than its live tasks can carry. A
+ * unit carries all of its traffic while as many tasks as its budget allows are down, so each of the other tasks carries an equal share.
+ * Therefore a phase goes in strides. The traffic moves as far as the tasks on one side can carry it. That frees as many tasks on the other
+ * side as the budget allows; those are updated, and the traffic moves on. A revert is the same with the sides swapped.
  */
 
-/** A unit as lockstep sees it. */
+/** A unit in terms of lockstep. */
 export interface LockstepUnit {
   readonly id: string;
   readonly size: number;
-  /** Tasks that may be down at a time; undefined where its push type does not say. */
+  /** The number of tasks that may be down at a time; undefined if the push type does not say. */
   readonly budget: number | undefined;
-  /** Tasks that are up on the version that is deployed, or have been. */
+  /** Tasks that are up on the version that is being deployed, or were. */
   readonly on: number;
   /** Tasks that were updated and are not up: they carry nothing on either side. */
   readonly down?: number | undefined;
 }
 
-/** What is done next: the traffic first, and then the updates. */
+/** The next step: first the traffic, then the updates. */
 export interface Stride {
-  /** Of the traffic, to the deployed version; to four decimals. */
+  /** The share of the traffic for the deployed version, in percent, to four decimals. */
   readonly percent: number;
-  /** The units whose traffic that is: those that are further than it keep theirs until the others have come as far. */
+  /** The units whose traffic shifts: units that are further keep theirs until the others have caught up. */
   readonly shifts: readonly string[];
-  /** How many tasks of a unit are to be on the version then; units that stay as they are are left out. */
+  /** The number of tasks of each unit that are to be on the version after it; units without a change are left out. */
   readonly targets: ReadonlyMap<string, number>;
   /** Nothing is left to do after it. */
   readonly isLast: boolean;
@@ -62,18 +62,19 @@ export function strideForward(units: readonly LockstepUnit[], amount: PhaseAmoun
   };
 }
 
-/** How many tasks of a unit are not on its old version any more. */
+/** The number of tasks of a unit that have left its old version. */
 const gone = ({ on, down = 0 }: LockstepUnit): number => on + down;
 
-/** A unit that goes back: `left` are those of its tasks that this deploy updated and that are not back, whether or not they live. */
+/** A unit that goes back: `left` is the number of its tasks that this deploy updated and that are not back, whether or not they are live. */
 export interface LockstepUnitBack extends LockstepUnit {
   readonly left: number;
 }
 
 /**
- * The next stride of a revert. The targets are how many tasks of each unit are taken back. A unit of which nothing is left, but which
- * others had brought to the version, stays there with its traffic, and holds up no other. One with dead tasks, which carry nothing on
- * either side, goes back before the others as far as those of its tasks that live cannot carry what the others have to keep.
+ * The next stride of a revert. Its targets are the numbers of tasks of each unit to take back. If another deploy had brought a unit to the
+ * version and this one has nothing left to take back there, the unit stays there with its traffic, and does not delay the others. Dead tasks
+ * carry nothing on either side. If the live tasks of a unit with dead ones cannot carry the share that the others have to keep, that unit
+ * goes back first.
  */
 export function strideBack(all: readonly LockstepUnitBack[]): Stride {
   const returning = all.filter(({ left, on }) => left > 0 || on === 0);
@@ -96,7 +97,10 @@ export function strideBack(all: readonly LockstepUnitBack[]): Stride {
 
 const there = ({ left, on }: LockstepUnitBack): number => Math.max(left, on);
 
-/** Of the units whose live tasks cannot carry a share, and that have dead ones, those that can go back together. */
+/**
+ * The units that go back first: those that have dead tasks and whose live tasks cannot carry the share, as far as they
+ * can go back together.
+ */
 function weakest(units: readonly LockstepUnitBack[], share: number): readonly LockstepUnitBack[] {
   const weak = judging(units).filter((unit) => unit.left > unit.on && share * builtFor(unit) > unit.on + ROUNDING);
   const least = carriedBy(weak, ({ on }) => on);
@@ -104,17 +108,17 @@ function weakest(units: readonly LockstepUnitBack[], share: number): readonly Lo
   return together.length > 0 ? together : weak;
 }
 
-/** How many tasks of each unit a stride is about, by unit; units that are not named are not touched. */
+/** The numbers of tasks in a stride, by unit; other units are not updated. */
 export type TaskCounts = Readonly<Record<string, number>>;
 
 /**
- * What a stride sends of what is wanted in the end. The last one, where that has no amount (`isWhole`), sends all of it, so that
- * nothing is left behind: undefined.
+ * The part of the wanted tasks that a stride sends. The last stride of a target without an amount (`isWhole`) sends all of them
+ * (undefined), so that none are left out.
  */
 export const countsOf = ({ targets, isLast }: Stride, isWhole: boolean): TaskCounts | undefined =>
   isLast && isWhole ? undefined : Object.fromEntries(targets);
 
-/** The targets as a stride limits them. */
+/** The targets, limited to a stride. */
 export const counted = (targets: readonly PlannedTarget[], counts: TaskCounts | undefined): readonly PlannedTarget[] =>
   counts === undefined
     ? targets
@@ -123,41 +127,41 @@ export const counted = (targets: readonly PlannedTarget[], counts: TaskCounts | 
         return count === undefined ? [] : [{ ...target, amount: { count } }];
       });
 
-/** In lockstep the criterion holds for each unit by itself: none goes further before all have come as far. */
+/** In lockstep each unit has to meet the criterion by itself: none advances before all have caught up. */
 export function judgeEach(units: readonly UnitProgress[], success: Amount, unreachableOnes?: Unreachable): Progress {
   const judged = units.map((unit) => judgeProgress([unit], success, unreachableOnes));
   const ended = judged.find(({ kind }) => kind === 'not-live') ?? judged.find(({ kind }) => kind === 'stuck');
   return ended ?? judged.find(({ kind }) => kind === 'going') ?? { kind: 'met' };
 }
 
-/** Of a unit that does not say what it may lose. */
+/** The budget of a unit that does not state one. */
 const USUAL_BUDGET: Amount = { percent: 5 };
 const ROUNDING = 1e-6;
 
-/** Its requests are lost while its only task is updated, so that comes last, and it says nothing about how fast others go. */
+/** A unit with a single task loses its requests while that is updated. So it comes last, and it does not limit the others. */
 const isAlone = ({ size }: LockstepUnit): boolean => size === 1;
 
 const budgetOf = ({ size, budget }: LockstepUnit): number =>
   Math.max(1, Math.min(size - 1, budget ?? tasksOf(USUAL_BUDGET, size)));
 
-/** How many tasks of a unit carry all of its traffic. */
+/** The number of tasks that can carry all the traffic of a unit. */
 const builtFor = (unit: LockstepUnit): number => unit.size - budgetOf(unit);
 
 const judging = <S extends LockstepUnit>(units: readonly S[]): S[] => units.filter(({ size }) => size > 1);
 
-/** The share of the traffic (0 to 1) that so many tasks of each unit carry. */
+/** The share of the traffic (0 to 1) that this many tasks of each unit can carry. */
 const carriedBy = (units: readonly LockstepUnit[], tasks: (unit: LockstepUnit) => number): number =>
   Math.min(1, ...judging(units).map((unit) => tasks(unit) / builtFor(unit)));
 
-/** The least share that so many tasks on the version must get, since the other tasks cannot carry more than the rest. */
+/** The least share that this many tasks on the version must get, because the other tasks cannot carry more than the rest. */
 const neededBy = <S extends LockstepUnit>(units: readonly S[], tasks: (unit: S) => number): number =>
   Math.max(0, ...judging(units).map((unit) => (tasks(unit) - budgetOf(unit)) / builtFor(unit)));
 
-/** How many tasks of a unit may be on the version, or on their way, while it gets a share of the traffic. */
+/** The number of tasks of a unit that may be on the version, or on their way, while it gets a share of the traffic. */
 const freedBy = (unit: LockstepUnit, share: number): number =>
   Math.floor(budgetOf(unit) + share * builtFor(unit) + ROUNDING);
 
-/** Where a phase brings each unit: to its amount, but where rounding would bring a small unit further than the traffic can follow. */
+/** The goal of a phase for each unit: its amount, or less if rounding would bring a small unit further than the traffic can follow. */
 function goalsOf(units: readonly LockstepUnit[], amount: PhaseAmount): ReadonlyMap<string, number> {
   const wanted = ({ size }: LockstepUnit): number => ('units' in amount ? size : tasksOf(amount, size));
   const share = carriedBy(units, wanted);
@@ -169,7 +173,7 @@ function goalsOf(units: readonly LockstepUnit[], amount: PhaseAmount): ReadonlyM
   return new Map(units.map((unit) => [unit.id, goal(unit)]));
 }
 
-/** Up to the next ten-thousandth, but no more than there may be. */
+/** Rounds up to the next ten-thousandth of a percent, but not above `most`. */
 function percentOf(share: number, most: number): number {
   const units = 1e6;
   const up = Math.ceil(share * units - ROUNDING);

@@ -7,17 +7,17 @@ import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
 import { unlistedWords } from './unlisted';
 
-/** Why a deploy ends; the outcome and whose fault it was follow from it (docs/design/deploy.md#ends). */
+/** The reasons why a deploy ends; the outcome and the fault follow from them (docs/design/deploy.md#ends). */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly reason?: string }
-  /** `by` is `health`, or the person who asked. */
+  /** `by` is `health`, or the person who asked for the revert. */
   | {
       readonly kind: 'reverted' | 'revert-failed';
       readonly by: string;
       readonly reason: string;
       /** Whether the version is known-bad from now on. */
       readonly bad: boolean;
-      /** What it was paused by when the revert was asked for. */
+      /** The pause that was in force when the revert was asked for. */
       readonly paused: Pause | null;
     }
   | {
@@ -30,7 +30,7 @@ export type Ending =
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly fault: 'change' | 'conveyor' };
 
-/** The end of a deploy that a person or another release stopped. */
+/** The ending of a deploy that a person or another release stopped. */
 export const cancelled = (
   { cancel, paused, overtaken }: Control,
   mixed: boolean,
@@ -43,7 +43,7 @@ export const cancelled = (
   overtaken: cancel ? null : overtaken,
 });
 
-/** The end of a deploy that goes back. Health judges its version bad; a person says whether it is. */
+/** The ending of a deploy that reverts. Health marks its version as bad; a person decides whether it is. */
 export function takenBack(
   { by, reason }: { readonly by: string; readonly reason: string },
   { revert }: Control,
@@ -52,7 +52,7 @@ export function takenBack(
   return { kind: 'reverted', by, reason, bad: asked?.notBad !== true, paused: asked?.paused ?? null };
 }
 
-/** It is through; units that it left out wait for a follow-on, and tasks that are missing start on the version. */
+/** All phases are over. Units that were left out wait for a follow-on, and missing tasks start on the version. */
 export function succeeded(
   { version }: Pick<DeployInput, 'version'>,
   { skipped, missing, keptUnits, unlisted }: Pick<DeployRecord, 'skipped' | 'missing' | 'keptUnits' | 'unlisted'>,
@@ -90,15 +90,17 @@ export function resultOf(
 }
 
 /**
- * What an ended deploy leaves to inherit, for its pipeline: null once every unit is settled on one version, whatever was
- * there to inherit before; undefined: as before.
+ * The inheritance that an ended deploy leaves for its pipeline. Null once every unit is settled on one version, even if there
+ * was an inheritance before; undefined if it stays unchanged.
  */
 export function leftBehind(result: DeployResult | undefined): { readonly leaves?: Inheritance | null } {
   if (result?.outcome === 'succeeded' || result?.outcome === 'reverted') return { leaves: null };
   return result?.leaves === undefined ? {} : { leaves: result.leaves };
 }
 
-/** A deploy that a person ends while it waits for a dependency, the fleet or a timeout failed because of those, not of the change. */
+/**
+ * If a person ends a deploy that waits for a dependency, the fleet or a timeout, the failure counts against those, not against the change.
+ */
 function classify(ending: Ending): Classification {
   switch (ending.kind) {
     case 'succeeded':
@@ -114,18 +116,18 @@ function classify(ending: Ending): Classification {
   }
 }
 
-/** What a dependency is called that failures count against. */
+/** The name under which failures count against a dependency. */
 export const pushTypeWords = (pushType: string): string => `push type ${pushType}`;
 export const HEALTH_DATA = 'health data';
 
-/** What a bad failure failed by: what it was paused by, else what refused it, or the revert that did not come through. */
+/** The cause of a bad failure: the cause of its pause, else the service that refused it, or the revert that failed. */
 function blameOf(ending: Ending, pushType: string): string {
   const paused = 'paused' in ending ? ending.paused : null;
   if (paused !== null && isBroken(paused)) return paused.on ?? BLAMES[paused.by] ?? paused.by;
   return ending.kind === 'failed' ? pushTypeWords(pushType) : 'revert';
 }
 
-/** A pause of a workflow that began before dependencies were named says no more than this. */
+/** A pause of a workflow that began before dependencies had names is no more specific than this. */
 const BLAMES: Readonly<Partial<Record<Pause['by'], string>>> = {
   dependency: 'a dependency',
   timeout: 'update timeout',

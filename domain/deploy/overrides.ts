@@ -4,8 +4,8 @@ import { forgive, SYSTEM, type GivenCommand, type Control } from './control';
 import { change, note, type DeployRecord } from './state';
 
 /**
- * The record with what a person lets pass: checks that count and were unhealthy in the last evaluation that the deploy took in,
- * and that a person has said to skip, or that paused the deploy and a person asks to continue. Of each check the first who did.
+ * The record with the unhealthy checks that a person lets pass: checks that count and were unhealthy in the last evaluation, and that a
+ * person has skipped, or that paused the deploy before a person resumed it. For each check, the first such person is recorded.
  */
 export function withOverrides(
   record: DeployRecord,
@@ -24,14 +24,14 @@ export function withOverrides(
   return fresh.length === 0 ? record : { ...record, overridden: [...overridden, ...fresh] };
 }
 
-/** What is unhealthy before anything was updated says nothing about whether it gets worse (docs/design/deploy.md#emergency-push). */
+/** A check that was unhealthy before any update cannot show whether the deploy makes it worse (docs/design/deploy.md#emergency-push). */
 export function withForgiven(record: DeployRecord, reason: string, nowMs: number): DeployRecord {
   const checks = [...new Set(record.health.flatMap((row) => (row.verdict === 'unhealthy' ? [row.check] : [])))];
   const forgiven = change(record, nowMs, { control: forgive(record.control, checks, reason, nowMs) });
   return note(forgiven, nowMs, 'check-skipped', `${checks.join(', ')} not counted: ${reason}`);
 }
 
-/** What the system itself does not count is nobody's decision. */
+/** If only the system itself skipped a check, no person has decided. */
 function whoLetsPass({ skippedChecks, paused, resuming }: Control, name: string): GivenCommand | null {
   const skips = skippedChecks.filter(({ check }) => check === null || check === name);
   if (skips.length > 0) return skips.find(({ actor }) => actor !== SYSTEM) ?? null;

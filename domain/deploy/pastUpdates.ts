@@ -3,8 +3,8 @@ import { totalsOf } from './counts';
 import { sum } from '../health/series';
 
 /**
- * How long the updates of a phase took in the mean, in ms, in these deploys: the time of pauses and of closed windows is none
- * of it. Null when none of them updated anything.
+ * The mean duration of the updates of a phase in these deploys, in ms, without pauses and closed windows. Null if none of them
+ * updated anything.
  */
 export function meanUpdateMs(deploys: readonly Pick<DeployStatus, 'phases' | 'spans'>[]): number | null {
   const phases = sum(deploys.map((deploy) => deploy.phases.filter(hasUpdated).length));

@@ -7,9 +7,9 @@ export const PATTERNS = ['single parallel', 'single', 'region-by-region', 'linea
 export type Pattern = (typeof PATTERNS)[number];
 
 /**
- * Which of the usual ways of deploying a plan is: everything at once (in parallel, where that is several units), a whole
- * region at a time, or shares of the fleet that grow by the same amount or faster. A phase that reaches nothing new, as the
- * completion often does, is not a step.
+ * The usual pattern that a plan follows: everything at once (in parallel, if that is several units), a whole region at a time, or
+ * shares of the fleet that grow by equal or by increasing amounts. A phase that reaches nothing new, as is often true of the
+ * completion, is not a step.
  */
 export function patternOf(plan: DeployPlan, units: readonly Unit[]): Pattern {
   const steps = patternSteps(plan, units).filter(({ reached }) => reached.length > 0);
@@ -22,7 +22,7 @@ export function patternOf(plan: DeployPlan, units: readonly Unit[]): Pattern {
   return grows ? 'super-linear' : 'misc';
 }
 
-/** How much of the fleet's tasks is on the version after each phase, from 0 to 1. */
+/** The share of the fleet's tasks that is on the version after each phase, from 0 to 1. */
 export function cumulativeShares(plan: DeployPlan, units: readonly Unit[]): number[] {
   const total = sum(units.map(({ size }) => size));
   const reached = new Map<string, number>();
@@ -33,12 +33,12 @@ export function cumulativeShares(plan: DeployPlan, units: readonly Unit[]): numb
   });
 }
 
-/** What each phase brings to the version that none before it did: nothing, where its tasks are current already. */
+/** The units in which each phase updates tasks that no phase before it did; none if its tasks are already current. */
 export function reachedBy(plan: DeployPlan, units: readonly Unit[]): (readonly Unit[])[] {
   return patternSteps(plan, units).map(({ reached }) => reached);
 }
 
-/** Shares are of the fleet, as written: rounding to whole tasks of small units would hide what was meant. */
+/** Shares are of the fleet, as written: rounding to whole tasks of small units would hide the intent. */
 interface Step {
   readonly reached: readonly Unit[];
   readonly share: number;
@@ -69,7 +69,7 @@ const writtenTasks = (phase: PhasePlan, unit: Unit): number =>
 /** Steps that differ by this share of their mean count as equal: thirds are 33 %, 33 % and 34 %. */
 const TOLERANCE = 0.2;
 
-/** Each step is all of one region, and nothing else. */
+/** Each step is exactly one region. */
 const isByRegion = (steps: readonly Step[], units: readonly Unit[]): boolean =>
   steps.every(({ reached, whole }) => {
     const region = reached[0]?.labels['region'];

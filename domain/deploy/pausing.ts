@@ -3,7 +3,7 @@ import type { Pause } from '../views';
 import type { Control } from './control';
 import { type DeployRecord, change, note } from './state';
 
-/** The system's own pauses never replace a person's. */
+/** A pause by the system never replaces a pause by a person. */
 export function pausedBy(
   record: DeployRecord,
   nowMs: number,
@@ -17,14 +17,14 @@ export function pausedBy(
   return note(change(record, nowMs, { control }), nowMs, 'paused', `paused: ${reason}`);
 }
 
-/** The end of a pause. A person's ends only when a person resumed, and has not paused again since. */
+/** Ends a pause. A person's pause ends only if a person has resumed, and has not paused again since. */
 export function unpaused(record: DeployRecord, nowMs: number, text: string): DeployRecord {
   if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
   const control = { ...record.control, paused: null, noRevert: false, resuming: null };
   return note(change(record, nowMs, { control }), nowMs, 'resumed', text);
 }
 
-/** A resume that found no healthy verdict: paused by health from now on, so that the next one bakes again. */
+/** A resume found no healthy verdict. From now on health pauses the deploy, so that the next resume bakes again. */
 export function stillPaused(record: DeployRecord, nowMs: number, reason: string): DeployRecord {
   const text = `still paused: ${reason}`;
   if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);

@@ -7,14 +7,14 @@ import { change, note, withPhase, type DeployRecord } from './state';
 import { stopOf } from './stop';
 import { CURRENT, UNITS_AWAY, whyNoneMet } from './unavailable';
 
-/** How a phase begins and ends in the record of its deploy. */
+/** The record of a deploy after a phase begins. */
 
 export function begunPhase(record: DeployRecord, { key, name }: PhasePlan, nowMs: number): DeployRecord {
   const running = withPhase(record, Number(key), { state: 'running', startedAt: formatTime(nowMs) });
   return note(running, nowMs, 'phase-started', `phase ${name} begins`);
 }
 
-/** Nothing is left to do in it. */
+/** The record after a phase that has nothing left to do. */
 export function passedPhase(record: DeployRecord, phase: PhasePlan, hasNoUnits: boolean, nowMs: number): DeployRecord {
   const isAway = hasNoUnits && record.skipped.length > 0;
   const skipped = isAway ? UNITS_AWAY : CURRENT;
@@ -24,7 +24,7 @@ export function passedPhase(record: DeployRecord, phase: PhasePlan, hasNoUnits: 
 }
 
 /**
- * Settles the state of a phase and drops what was asked for it alone.
+ * Settles the state of a phase and drops the commands for it alone.
  * @param isAway all of its units are left out.
  */
 export function closedPhase(record: DeployRecord, { key }: PhasePlan, isAway: boolean, nowMs: number): DeployRecord {

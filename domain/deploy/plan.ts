@@ -7,8 +7,8 @@ import { DEFAULT_AMOUNTS, DEFAULT_PACE } from './defaults';
 import { PlanError, refuseFleet, refuseManyPhases, refuseNoGroups } from './planLimits';
 
 /**
- * One step of a deploy (docs/design/deploy.md#plan). The runner treats all three kinds alike; a revert is a plan of one phase.
- * A phase names units by scope, never by list, so that the plan is as small for a million units as for two.
+ * One step of a deploy (docs/design/deploy.md#plan). The runner treats all three kinds alike; a revert is a plan of one phase. A phase
+ * names units by scope, never by list, so a plan is as small for a million units as for two.
  */
 export interface PhasePlan {
   readonly kind: 'partial' | 'completion' | 'revert';
@@ -18,10 +18,10 @@ export interface PhasePlan {
   readonly scope: Scope;
   readonly amount: PhaseAmount;
   readonly bakeMs: number;
-  /** Of the phase's targeted tasks, how many must be updated and live. */
+  /** The amount of the phase's targeted tasks that must be updated and live. */
   readonly success: Amount;
   readonly updateTimeoutMs: number;
-  /** What is run before its updates and after its bake; left out where there is nothing. */
+  /** The steps before its updates and after its bake; left out if there are none. */
   readonly pre?: readonly StepSpec[];
   readonly post?: readonly StepSpec[];
 }
@@ -32,7 +32,7 @@ export interface DeployPlan {
   readonly phases: readonly PhasePlan[];
 }
 
-/** What one phase asks of one unit (docs/reference/protocols.md#push-type). */
+/** The request of one phase to one unit (docs/reference/protocols.md#push-type). */
 export interface PlannedTarget {
   readonly unit: string;
   readonly version: string;
@@ -42,8 +42,8 @@ export interface PlannedTarget {
 }
 
 /**
- * The phases as written, `forEach` expanded, and the completion phase that every plan ends with.
- * @throws PlanError when there are no units or a scope matches none, unless `allowEmpty`.
+ * The phases as written, with `forEach` expanded, and the completion at the end of every plan.
+ * @throws PlanError if there are no units or a scope matches none, unless `allowEmpty`.
  */
 export function planDeploy(
   spec: DeploySpec,
@@ -64,9 +64,9 @@ export function planDeploy(
 }
 
 /**
- * Back to a good version after a release had ended: one phase over everything, without a bake or steps (docs/design/deploy.md#verbs). The
- * phases as written do not run, so that one whose units are gone is no reason not to go back.
- * @throws PlanError when there are no units, unless `allowEmpty`.
+ * The plan of a rollback after a release has ended: one phase over everything, without a bake or steps (docs/design/deploy.md#verbs). The phases
+ * of the file do not run, so a phase whose units are gone does not prevent a rollback.
+ * @throws PlanError if there are no units, unless `allowEmpty`.
  */
 export function planRollback(
   spec: DeploySpec,
@@ -79,9 +79,9 @@ export function planRollback(
 }
 
 /**
- * What a release that continued without some units still has to do once they are back: one phase over them, which bakes as a
- * completion does.
- * @throws PlanError as `planDeploy`.
+ * The plan of a follow-on, once the units that a release left out have returned: one phase over them, which bakes as a completion
+ * does.
+ * @throws PlanError like `planDeploy`.
  */
 export function planFollowOn(
   spec: DeploySpec,
@@ -93,8 +93,8 @@ export function planFollowOn(
 }
 
 /**
- * One phase over all units, without a completion: nothing of a canary stays.
- * @throws PlanError as `planDeploy`.
+ * One phase over all units, without a completion, since a canary leaves nothing behind.
+ * @throws PlanError like `planDeploy`.
  */
 export function planCanary(
   spec: DeploySpec,
@@ -108,13 +108,13 @@ export function planCanary(
   return { version, artifacts, phases: [phase] };
 }
 
-/** For an emergency in which waiting does more harm than continuing. */
+/** For an emergency in which a wait does more harm than the risk. */
 export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
   ...plan,
   phases: plan.phases.map((phase) => ({ ...phase, bakeMs: 0 })),
 });
 
-/** What a phase asks of each of its units. */
+/** The wanted state of each unit of a phase. */
 export const wantOf = (
   { amount }: Pick<PhasePlan, 'amount'>,
   { version, artifacts }: Pick<DeployPlan, 'version' | 'artifacts'>,
@@ -123,10 +123,10 @@ export const wantOf = (
 export const targetsFor = (units: readonly Pick<Unit, 'id'>[], want: Want): PlannedTarget[] =>
   units.map(({ id }) => ({ unit: id, ...want }));
 
-/** What a phase asks of each of its units. */
+/** The wanted state of each unit of a phase. */
 export type Want = Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
 
-/** The units that a phase touches. With `{ units: 5% }` whole units are taken, in the order of their ids. */
+/** The units in a phase. With `{ units: 5% }` it has whole units, in the order of their ids. */
 export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly U[]): U[] {
   const inside = units.filter((unit) => inScope(phase.scope, unit));
   if (!('units' in phase.amount)) return inside;
@@ -134,7 +134,7 @@ export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount
   return ordered.slice(0, tasksOf(phase.amount.units, ordered.length));
 }
 
-/** How many of a unit's tasks are on the version once the phase is through. */
+/** The number of a unit's tasks on the version after the phase. */
 export function plannedTasks(phase: Pick<PhasePlan, 'amount'>, unit: Unit): number {
   return 'units' in phase.amount ? unit.size : tasksOf(phase.amount, unit.size);
 }
@@ -149,7 +149,7 @@ function completionOnly(
   return { version, artifacts, phases: [completionPhase(0, spec.phases?.at(-1), spec.completion)] };
 }
 
-/** A phase with its scope settled. */
+/** A phase with a definite scope. */
 type Scoped = PhaseSpec & { readonly scope: Scope };
 
 const defaultPhase = (amount: Amount): PhaseSpec => ({ scope: '*', amount, ...DEFAULT_PACE });
@@ -191,7 +191,7 @@ function refuseEmpty(phase: PhasePlan, units: readonly Unit[], allowEmpty: boole
   );
 }
 
-/** Paced as the last phase that was written, except for what `completion:` says. */
+/** The completion has the pace of the last phase in the file, unless `completion:` overrides it. */
 function completionPhase(key: number, last = defaultPhase({ all: true }), override: CompletionSpec = {}): PhasePlan {
   return {
     kind: 'completion',

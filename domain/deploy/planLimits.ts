@@ -2,12 +2,12 @@ import { FLEET_LIMITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import type { DeploySpec } from '../spec/deploy';
 
-/** Why a plan cannot be made; the message is for the owner of the pipeline. */
+/** The reason why a plan cannot be made; the message is for the owner of the pipeline. */
 export class PlanError extends Error {
   override readonly name = 'PlanError';
 }
 
-/** @throws PlanError where a deploy cannot update such a fleet, whatever its phases. */
+/** @throws PlanError if a deploy cannot update this fleet, with any phases. */
 export function refuseFleet({ pushType, allowEmpty, lockstep }: DeploySpec, units: readonly Unit[]): void {
   refuseLargeFleet(pushType, units);
   if (lockstep) refuseManyInStep(pushType, units.length);
@@ -15,7 +15,7 @@ export function refuseFleet({ pushType, allowEmpty, lockstep }: DeploySpec, unit
     throw new PlanError(`${pushType} found no units to deploy to (allowEmpty: true permits that)`);
 }
 
-/** @throws PlanError when they are more than one deploy can update. */
+/** @throws PlanError if there are more than one deploy can update. */
 export function refuseManyUnits(pushType: string, units: number): void {
   const { units: most } = FLEET_LIMITS;
   if (units > most)
@@ -24,7 +24,7 @@ export function refuseManyUnits(pushType: string, units: number): void {
     );
 }
 
-/** A fleet that is larger than one deploy can update, or whose units are not named as they may be. */
+/** Refuses a fleet that is larger than one deploy can update, or whose units have forbidden names. */
 function refuseLargeFleet(pushType: string, units: readonly Unit[]): void {
   const { idsLength } = FLEET_LIMITS;
   refuseManyUnits(pushType, units.length);
@@ -51,7 +51,7 @@ function oddityOf({ id, labels }: Unit): string | undefined {
   return long && `has a label ${long[0].slice(0, 50)} of more than ${labelLength} characters`;
 }
 
-/** Counts of every unit go through the workflow of the deploy, and every unit waits for every other. @throws PlanError when they are too many. */
+/** The counts of every unit go through the workflow of the deploy, and every unit waits for all others. @throws PlanError if there are too many. */
 export function refuseManyInStep(pushType: string, units: number): void {
   const { lockstepUnits: most } = FLEET_LIMITS;
   if (units > most)

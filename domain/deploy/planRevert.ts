@@ -5,34 +5,34 @@ import type { DeployPlan, PhasePlan, PlannedTarget } from './plan';
 import { partOf, selected, type Part, type Snapshot, type SnapshotUnit } from './snapshot';
 import { versionBefore, type RevertRules } from './versionBefore';
 
-/** Which units a deploy has reached, as rules: the parts that its updates were sent to. */
+/** The units that a deploy has reached, as rules: the parts to which its updates were sent. */
 export interface Sent {
-  /** Key of the phase. */
+  /** The key of the phase. */
   readonly phase: number;
-  /** Which of the sets of units that were left out then; none: no unit was. */
+  /** The index of the set of units that were left out then; null if none was. */
   readonly leftOut: number | null;
 }
 
-/** What a deploy knows of its updates, as its record has it. */
+/** The facts about its updates in the record of a deploy. */
 interface Deployed {
   readonly plan: DeployPlan | null;
   readonly sent: readonly Sent[];
-  /** Sets of units that were left out at some time. */
+  /** All sets of units that were ever left out. */
   readonly leftOutSets: readonly (readonly string[])[];
 }
 
-/** The parts that updates went to; the units outside have nothing to go back from. */
+/** The parts to which updates went. Units outside them were not updated, so they need no revert. */
 export const reachedParts = ({ plan, sent, leftOutSets }: Deployed): Part[] =>
   sent.flatMap(({ phase, leftOut }) => {
     const planned = plan?.phases.find(({ key }) => key === phase);
     return planned ? [partOf(planned, leftOut === null ? [] : leftOutSets[leftOut])] : [];
   });
 
-/** With an update that is sent to a phase while some units are left out. */
+/** Adds an update that is sent to a phase while some units are left out. */
 export function withSent(deployed: Deployed, phase: number, without: readonly string[]): Omit<Deployed, 'plan'> {
   const { sent, leftOutSets } = deployed;
   const known = leftOutSets.findIndex((set) => set.join() === without.join());
-  // Too many sets: the units count as reached, and a revert finds that it has nothing to do there.
+  // If there are too many sets, the units count as reached, and a revert finds nothing to do there.
   const isNew = without.length > 0 && known < 0 && leftOutSets.length < MAX_SETS;
   const index = isNew ? leftOutSets.length : known;
   const next: Sent = { phase, leftOut: without.length === 0 || index < 0 ? null : index };
@@ -42,16 +42,16 @@ export function withSent(deployed: Deployed, phase: number, without: readonly st
 
 const MAX_SETS = 10;
 
-/** What earlier deploys, which did not come through, left on units, and what these had run before. */
+/** The versions that earlier failed deploys left on units, and the versions of those units before. */
 export interface Inheritance {
-  /** What was left behind; a unit that runs something else whole has been deployed to since. */
+  /** The versions left behind. A unit that runs another version as a whole has been deployed to since. */
   readonly left: readonly string[];
   readonly before: Snapshot;
-  /** Units that came to one version since. */
+  /** Units that have come to one version since. */
   readonly settled?: readonly string[];
 }
 
-/** The units as they were before an earlier deploy left them mixed, as far as that is known (docs/design/deploy.md#emergency-push). */
+/** The units with their versions from before an earlier deploy left them mixed, as far as known (docs/design/deploy.md#emergency-push). */
 export function asBefore<U extends Unit>(
   units: readonly U[],
   { left, settled = [] }: Omit<Inheritance, 'before'>,
@@ -66,7 +66,7 @@ export function asBefore<U extends Unit>(
   });
 }
 
-/** What a deploy leaves to the next, besides what it inherited itself, which its snapshot holds. */
+/** The inheritance that a deploy leaves to the next. The snapshot of the deploy includes its own inheritance. */
 export const inheritanceOf = (version: string, before: Snapshot, inherited: Inheritance | undefined): Inheritance => ({
   left: [...new Set([...(inherited?.left ?? []), version])].slice(-STATE_LIMITS.inheritedLeft.max),
   before,
@@ -76,7 +76,9 @@ export const inheritanceOf = (version: string, before: Snapshot, inherited: Inhe
 export const withoutPast = (units: readonly SnapshotUnit[], rules: RevertRules): SnapshotUnit[] =>
   units.filter((unit) => versionBefore(unit, rules) === null);
 
-/** Of many the first, and one of each part: whatever an update reaches, a workflow knows whether there is one among it. */
+/**
+ * If there are many: the first ones, and one for each part. So for every update the workflow knows whether it reaches such a unit.
+ */
 export function someWithoutPast(
   units: readonly SnapshotUnit[],
   rules: RevertRules,
@@ -84,25 +86,28 @@ export function someWithoutPast(
 ): SnapshotUnit[] {
   const lost = withoutPast(units, rules);
   if (lost.length <= SHOWN_UNITS) return lost;
-  // Those that are left out are away.
+  // Unavailable units are likely to be left out.
   const likely = [...lost].sort((one, other) => Number(other.available) - Number(one.available));
   const each = parts.flatMap((part) => selected(likely, [wholly(part)])[0] ?? []);
   return [...new Set([...lost.slice(0, SHOWN_UNITS), ...each])];
 }
 
-/** They may be a few of many, so that a share of whole units counts as all of them. */
+/** These may be a few of many units, so a share of whole units counts as all of them. */
 const wholly = (part: Part): Part => ('units' in part.amount ? { ...part, amount: { all: true } } : part);
 
-/** Of units without a past those that an update may have reached. */
+/** The units without a known past that an update may have reached. */
 export const reachedWithoutPast = (units: readonly SnapshotUnit[], parts: readonly Part[]): string[] =>
   selected(units, parts.map(wholly)).map(({ id }) => id);
 
-/** Units that were updated, and of which nobody knows what to go back to. */
+/** Units that were updated and whose earlier version is unknown. */
 export const unitsWithoutPast = (
   deployed: Deployed & { readonly fleet: { readonly withoutPast: readonly SnapshotUnit[] } | null },
 ): string[] => reachedWithoutPast(deployed.fleet?.withoutPast ?? [], reachedParts(deployed));
 
-/** What a revert asks of each unit. `updatedBy` are the updates that went out: only tasks that they touched, or that inherited their version, are meant. */
+/**
+ * The targets of a revert for each unit. `updatedBy` names the updates that were sent: the revert covers only tasks that they updated, or that
+ * inherited their version.
+ */
 export const revertTargets = (
   units: readonly Unit[],
   rules: RevertRules,
@@ -113,7 +118,7 @@ export const revertTargets = (
     return version === null ? [] : [{ unit: unit.id, version, artifacts: [], updatedBy }];
   });
 
-/** The one phase of a revert: everything at once, with no bake (docs/design/deploy.md#revert). */
+/** The single phase of a revert: everything at once, without a bake (docs/design/deploy.md#revert). */
 export const revertPhase = ({ phases }: DeployPlan): PhasePlan => ({
   kind: 'revert',
   key: 'revert',

@@ -13,23 +13,23 @@ import { cumulativeShares, patternOf, reachedBy } from './pattern';
 import { planDeploy, plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
 import { PlanError } from './planLimits';
 
-/** The basis of an estimate. In ms. */
+/** The basis of an estimate, in ms. */
 export interface PlanTimes {
-  /** When it begins, or as soon as it may after that. */
+  /** The time at which it begins, or after which it begins as soon as it may. */
   readonly now: number;
-  /** How long the updates of one phase take. */
+  /** The duration of the updates of one phase. */
   readonly updateTimeMs: number;
-  /** It was neither stated nor found in a past deploy. */
+  /** The duration was neither stated nor found in a past deploy. */
   readonly assumed?: boolean;
   /** Further facts about its beginning. */
   readonly warnings?: PlanView['warnings'];
-  /** Whether an action is open at a moment. */
+  /** The state of an action's window at a moment. */
   readonly openingAt: (times: OpenTimes, atMs: number) => WindowState;
 }
 
 /**
- * The output of `conveyor plan`: the phases with the tasks that they reach, and when each would end if nothing goes wrong.
- * @throws PlanError as `planDeploy`, and when the action is not a deploy.
+ * The output of `conveyor plan`: the phases with the tasks that they reach, and the end of each if nothing goes wrong.
+ * @throws PlanError like `planDeploy`, and if the action is not a deploy.
  */
 export function planView(spec: PipelineSpec, action: string, units: readonly Unit[], times: PlanTimes): PlanView {
   const deploy = spec.actions[action];
@@ -85,7 +85,7 @@ function timesOf(
   }));
 }
 
-/** Steps take as long as they take. */
+/** The duration of steps is unknown. */
 function uncounted({ phases }: DeployPlan): PlanView['warnings'] {
   const names = phases.filter(({ pre, post }) => pre !== undefined || post !== undefined).map(({ name }) => name);
   if (names.length === 0) return [];
@@ -98,7 +98,7 @@ function assumption({ assumed, updateTimeMs }: PlanTimes): PlanView['warnings'] 
   return [{ code: 'assumed-update-time', message }];
 }
 
-/** The phases whose percentages mean much more of these units than they say. */
+/** The phases whose percentages, for these units, mean much more than written. */
 export const misleadingPhases = ({ phases }: DeployPlan, units: readonly Unit[]): PlanView['warnings'] =>
   phases.flatMap((phase) => warningOf(phase, units));
 
@@ -126,8 +126,8 @@ function warningOf(phase: PhasePlan, units: readonly Unit[]): PlanView['warnings
 const MISLEADING_FACTOR = 2;
 
 /**
- * A percentage that means much more of the units at hand than it says: 1 % of units with one task is all of them. Undefined
- * when it means about what it says. Needs the sizes of units, so `lint` asks only where a fleet lies beside the file.
+ * The effective percentage if, for these units, it is much more than written: 1 % of units with one task is all of them. Otherwise
+ * undefined. It needs the sizes of units, so `lint` checks it only if there is a fleet next to the file.
  */
 export function misleadingPercent(
   amount: PhaseAmount,

@@ -2,16 +2,19 @@ import { tasksOf, type Amount } from '../fleet/amount';
 import type { UnitProgress } from '../fleet/unit';
 import { plural } from '../text';
 
-/** Where the updates of a phase stand, against its success criterion (docs/design/deploy.md#phases). */
+/** The progress of the updates of a phase towards its success criterion (docs/design/deploy.md#phases). */
 export type Progress =
   | { readonly kind: 'going' }
   | { readonly kind: 'met' }
-  /** Tasks were updated and do not live: the change is at fault, as with an unhealthy verdict. */
+  /** Tasks were updated and are not live: the change is at fault, as with an unhealthy verdict. */
   | { readonly kind: 'not-live'; readonly reason: string }
-  /** The push type gave up before updating: not the change's fault. `denied`: it says that it is done, and that it is not. */
+  /**
+   * The push type gave up before the update, which is not the fault of the change. `denied`: the push type contradicts itself about
+   * the end.
+   */
   | { readonly kind: 'stuck'; readonly reason: string; readonly denied?: true };
 
-/** What becomes of tasks that cannot be reached once their unit is done: a phase waits for them, a revert does not. */
+/** The treatment of unreachable tasks once their unit is done: a phase waits for them, a revert does not. */
 export type Unreachable = 'waits' | 'ends';
 
 /** Judges the counts of all units of a phase together. Tasks that are gone leave the denominator. */
@@ -32,7 +35,10 @@ export function judgeProgress(
   return explain(failed, unreachable, `${plural(live, 'task')} live of ${required} needed`);
 }
 
-/** What an expired update timeout means: tasks that came up dead are a bad change, tasks never updated are not. */
+/**
+ * The meaning of an expired update timeout: tasks that came up dead are a bad change, tasks that were never updated are
+ * not.
+ */
 export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, { kind: 'going' | 'met' }> {
   const notLive = totalOf(units, notLiveOf);
   if (notLive > 0) return { kind: 'not-live', reason: `${plural(notLive, 'task')} updated in time but not live` };
@@ -43,12 +49,17 @@ export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, 
   return { kind: 'stuck', reason: text.join('; ') };
 }
 
-/** Never below 0: a unit that counts more tasks as gone than it has must not make up for tasks that another lacks. */
+/**
+ * Never below 0: if a unit counts more tasks as gone than it has, that must not offset tasks that another unit lacks.
+ */
 const presentOf = ({ targeted, gone }: UnitProgress): number => Math.max(0, targeted - gone);
 
 const pendingOf = ({ targeted, gone, updated }: UnitProgress): number => Math.max(0, targeted - gone - updated);
 
-/** Unreachable tasks that must have been updated before, since fewer are pending, may live or not: they are no evidence. */
+/**
+ * If fewer tasks are pending than unreachable, some unreachable tasks were updated before. They may be live or not, so they are no
+ * evidence.
+ */
 function notLiveOf(unit: UnitProgress): number {
   const updatedBefore = Math.max(0, unit.unreachable - pendingOf(unit));
   return Math.max(0, unit.updated - unit.live - updatedBefore);
@@ -63,7 +74,7 @@ function explain(failed: readonly UnitProgress[], unreachable: number, missing: 
 
 const SHOWN_REASONS = 5;
 
-/** The first of many. */
+/** The first reasons, if there are many. */
 function few(reasons: readonly string[]): string[] {
   const more = reasons.length - SHOWN_REASONS;
   return [...reasons.slice(0, SHOWN_REASONS), ...(more > 0 ? [`and ${plural(more, 'more unit')}`] : [])];
@@ -74,18 +85,19 @@ const unreachableText = (tasks: number): string[] => (tasks > 0 ? [`${plural(tas
 const totalOf = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
   units.reduce((total, unit) => total + of(unit), 0);
 
-/** What earlier tries of a phase did. */
+/** The results of earlier tries of a phase. */
 export interface Earlier {
-  /** The update id of the first of them. */
+  /** The update id of the first try. */
   readonly first: string;
-  /** What they had come to just before the next one was sent. */
+  /** The results just before the next try was sent. */
   readonly units: readonly UnitProgress[];
 }
 
 /**
- * Where a phase stands that was tried before. A later try targets no more than what is outdated by then, so that alone it says
- * nothing of what an earlier one set to a version and never saw live.
- * @param first what the first try looks like now: whoever brings one of its tasks to the version, it counts for it.
+ * The progress of a phase that was tried before. A later try targets only the tasks that are still outdated. So by itself it does not
+ * show the tasks that an earlier try updated but that never became live.
+ * @param first the present progress of the first try: it counts each of its tasks on the version, even if a later update brought it
+ * there.
  */
 export function withEarlier(
   before: readonly UnitProgress[],
@@ -103,15 +115,15 @@ export function withEarlier(
 const byId = (units: readonly UnitProgress[]): Map<string, UnitProgress> =>
   new Map(units.map((unit) => [unit.id, unit]));
 
-/** What is missing of a phase: tasks that exist and do not live on the version. */
+/** The missing tasks of a phase: they exist but are not live on the version. */
 export const missingOf = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
   Math.max(0, targeted - gone - live);
 
-/** Tasks of units that are done which have not left their old version: nothing will touch them any more. */
+/** The number of tasks in finished units that have not left their old version: no update will reach them any more. */
 export const untouchedOf = (units: readonly UnitProgress[]): number =>
   totalOf(units, (unit) => (unit.state === 'done' ? Math.max(0, pendingOf(unit) - unit.unreachable) : 0));
 
-/** Whatever was missing and is not wanted again is out of reach, as far as anybody knows. */
+/** A task that was missing and is not targeted again counts as unreachable. */
 function added(before: UnitProgress | undefined, now: UnitProgress): UnitProgress {
   if (before === undefined) return now;
   const unwanted = Math.max(0, missingOf(before) - now.targeted);

@@ -4,12 +4,12 @@ import { cutText } from '../size';
 import { listed, plural } from '../text';
 import { versionBefore, type RevertRules } from './versionBefore';
 
-/** Of the versions, and of the units of each, the first; the others are counted. */
+/** The number of versions, and of units of each, that are named; the others are counted. */
 const NAMED_AT_MOST = 5;
 
 /**
- * Where units go back to several versions, which go where: `kv:1 in kvstore-x and kvstore-y; kv:0 in kvstore-z`. Undefined where all of them
- * go back to one, or nobody knows to which.
+ * If units go back to several versions, the version of each: `kv:1 in kvstore-x and kvstore-y; kv:0 in kvstore-z`. Undefined if all of them go back
+ * to one, or to an unknown version.
  */
 export function ranEach(units: readonly Unit[], rules: RevertRules): string | undefined {
   const places = new Map<string | null, string[]>();

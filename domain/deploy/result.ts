@@ -10,7 +10,7 @@ import { idsOf, selected } from './snapshot';
 import type { DeployInput, DeployRecord, DeployResult, Fleet } from './state';
 import { withRemains } from './steps';
 
-/** What a deploy answers to its release: how it ended, how far it came, and what whoever deploys or goes back next has to know. */
+/** The answer of a deploy to its release: how it ended, how far it came, and the facts that the next deploy or rollback needs. */
 export const deployResult = (ending: Ending, input: DeployInput, record: DeployRecord): DeployResult =>
   withHeld(
     input,
@@ -22,7 +22,7 @@ export const deployResult = (ending: Ending, input: DeployInput, record: DeployR
     ),
   );
 
-/** A rollback to it goes there again, whatever the rules say by then. */
+/** A rollback to this deploy may update the same units again, regardless of the rules at that time. */
 function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, result: DeployResult): DeployResult {
   const held =
     fleet === null || canary || followOn || result.outcome !== 'succeeded'
@@ -32,8 +32,8 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
 }
 
 /**
- * What it has brought to its service, for the lock of the service; where it did not come through, what it may have left there. A follow-on
- * completes what its release brought, and a canary is undone.
+ * The versions that it has brought to its service, for the lock of the service. If it failed, the versions that it may have left there. A
+ * follow-on completes the version of its release, and a canary is undone.
  */
 export function recordBrought(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
@@ -64,13 +64,13 @@ export function recordBrought(
   );
 }
 
-/** Those that updates went to, where the workflow knows the units. */
+/** The units to which updates went, if the workflow knows the units. */
 function reachedUnits(record: DeployRecord, fleet: Fleet): readonly string[] | undefined {
   const units = fleet.now ?? fleet.snapshot;
   return 'units' in units ? selected(units.units, reachedParts(record)).map(({ id }) => id) : undefined;
 }
 
-/** By which locks tell configurations apart. */
+/** Locks distinguish configurations by this number. */
 export const configOf = ({ config }: Pick<DeploySpec, 'config'>): number => hash(JSON.stringify(config));
 
 function withProgress({ canary }: DeployInput, record: DeployRecord, result: DeployResult): DeployResult {
@@ -79,7 +79,7 @@ function withProgress({ canary }: DeployInput, record: DeployRecord, result: Dep
   return progress === null ? reported : { ...reported, progress };
 }
 
-/** What the first release is taken back to, once it has ended, is what the fleet ran before. */
+/** The versions of the fleet before it, for a rollback of the first release after its end. */
 function withBefore(
   { lastGood, canary, version }: DeployInput,
   { fleet }: DeployRecord,
@@ -91,7 +91,7 @@ function withBefore(
   return isFirst && ran !== null && ran !== version ? { ...result, before: ran } : result;
 }
 
-/** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
+/** If units are left mixed, the next deploy too has to be able to revert them to their versions before. */
 function withInheritance(
   { version, canary, inherited }: DeployInput,
   { fleet, updates }: DeployRecord,

@@ -1,51 +1,54 @@
 /**
- * What a push type does not take as a whole is sent in parts. Those that it does not take are split until single targets are left, so
- * that all others go back, however many cannot. That takes less than two calls a target.
+ * An update that a push type does not take as a whole is sent in parts. Parts that it does not take are split down to single targets, so all
+ * others go back, however many cannot. That takes fewer than two calls per target.
  */
 
-/** Targets by their places: from the first up to the second, which it leaves out. */
+/** Targets by their indexes: from the first up to, but not including, the second. */
 export type Stretch = readonly [from: number, to: number];
 
-/** A target that was not taken, and why. */
+/** A target that was not taken, and the reason. */
 export interface Missed {
   readonly id: string;
   readonly reason: string;
 }
 
-/** How far it is. Plain JSON, whose size the number of targets bounds: a heartbeat carries it to the next attempt. */
+/**
+ * The progress. It is plain JSON, whose size is bounded by the number of targets: a heartbeat carries it to the next
+ * attempt.
+ */
 export interface Sifting {
-  /** Still to be sent, the largest first: most go back before single ones are looked for. */
+  /** Still to be sent, the largest first: most targets go back before single ones are isolated. */
   readonly left: readonly Stretch[];
   readonly taken: readonly Stretch[];
-  /** How many targets were not taken, and the first of them. */
+  /** The number of targets that were not taken, and the first of them. */
   readonly missed: number;
   readonly named: readonly Missed[];
-  /** To so many parts in a row there was no answer. */
+  /** The number of parts in a row without an answer. */
   readonly silent: number;
 }
 
-/** What became of a part; without `no` it was taken. */
+/** The result of a part; without `no` it was taken. */
 export interface PartAnswer {
   readonly part: Stretch;
   readonly no?: { readonly id: string; readonly reason: string; readonly isAnswer: boolean };
 }
 
-/** So many targets are named of those that were not taken. */
+/** The number of refused targets that are named. */
 export const MOST_MISSED = 100;
 
-/** So many parts in a row without an answer, and it is the service that is away, not some units. */
+/** After this many parts in a row without an answer, the service is down, not some units. */
 const MOST_SILENT = 64;
 
 const SIFTED_PARTS = 4;
 
-/** The whole in portions; a single one was not taken already as it is, where no target of it is gone since. */
+/** The whole, in portions. If the push type has already refused exactly this whole, it begins with its quarters. */
 export function newSifting(count: number, { portion, isKnown }: { portion: number; isKnown: boolean }): Sifting {
   const whole = portionsWithin([0, count], portion);
   const left = isKnown && count > 1 ? whole.flatMap(quarters) : whole;
   return { left, taken: [], missed: 0, named: [], silent: 0 };
 }
 
-/** Takes in the answers to the first parts that were left. */
+/** Folds in the answers to the first parts that were left. */
 export function sifted(before: Sifting, answers: readonly PartAnswer[]): Sifting {
   const { left, taken, missed, named, silent } = before;
   const failed = answers.filter(({ no }) => no !== undefined);
@@ -65,7 +68,7 @@ export const isServiceAway = ({ silent }: Sifting): boolean => silent >= MOST_SI
 
 const isSingle = ([from, to]: Stretch): boolean => to - from === 1;
 
-/** Halves would take more rounds, each of which may wait for a deadline. */
+/** Halves would take more rounds, and each round may wait for a deadline. */
 const quarters = (part: Stretch): Stretch[] => portionsWithin(part, Math.ceil((part[1] - part[0]) / SIFTED_PARTS));
 
 const portionsWithin = ([from, to]: Stretch, size: number): Stretch[] =>

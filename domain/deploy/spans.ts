@@ -1,6 +1,9 @@
 import type { DeployState, Pause, Spans } from '../views';
 
-/** Where the time of a deploy goes (docs/design/deploy.md#spans): overlapping reasons count once, in the order revert, paused, dependency, then the state. */
+/**
+ * The time accounts of a deploy (docs/design/deploy.md#spans): overlapping reasons count once, in the order revert, paused, dependency, then the
+ * state.
+ */
 export const NO_TIME: Spans = {
   lockWaitMs: 0,
   windowWaitMs: 0,
@@ -36,7 +39,7 @@ interface Accountable {
   readonly control: { readonly paused: Pause | null };
 }
 
-/** The spans with the time up to `nowMs` added. Nothing is added after the end. */
+/** The spans with the time up to `nowMs` added; unchanged after the end. */
 export function accrue(of: Accountable, nowMs: number): Spans {
   const spentMs = nowMs - of.accountedMs;
   if (spentMs <= 0 || of.stage === 'ended') return of.spans;

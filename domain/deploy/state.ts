@@ -31,7 +31,7 @@ import type { Snapshot, SnapshotUnit } from './snapshot';
 import { accrue, NO_TIME } from './spans';
 import type { UnlistedUnits } from './unlisted';
 
-/** What a deploy is started with. */
+/** The input of a deploy. */
 export interface DeployInput {
   readonly pipeline: string;
   readonly release: number;
@@ -42,25 +42,25 @@ export interface DeployInput {
   readonly version: string;
   /** The version that this action last brought to production, for units that run several. */
   readonly lastGood: string | null;
-  /** A rollback of an ended release: one phase, no waiting. */
+  /** A rollback of an ended release: one phase, without waiting. */
   readonly rollback: boolean;
-  /** Of a rollback: what it restores. */
+  /** For a rollback: the release that it restores. */
   readonly restores?: Restored;
-  /** When updates may start, as in the pipeline file; not of a rollback or an emergency. */
+  /** The times at which updates may start, as in the pipeline file; not for a rollback or an emergency. */
   readonly window?: ActionSpec['window'];
-  /** When nothing is updated even so: those of the action and of its pipeline. */
+  /** The times at which nothing is updated even so: the blackouts of the action and of its pipeline. */
   readonly blackouts?: ActionSpec['blackouts'];
-  /** An emergency push: what was unhealthy before does not count, and it need not bake. */
+  /** An emergency push: checks that were unhealthy before do not count, and it may skip its bake. */
   readonly emergency?: { readonly skipBake: boolean; readonly byAdmin?: true };
-  /** A follow-on: only these units, in one phase. What is unavailable again is left for the next. */
+  /** A follow-on: only these units, in one phase. Units that are unavailable again are left for the next follow-on. */
   readonly followOn?: { readonly units: readonly string[] };
-  /** What deploys that were overtaken or cancelled left behind: a revert goes back to what was before. */
+  /** The versions that overtaken or cancelled deploys left behind: a revert goes back to the versions before those. */
   readonly inherited?: Inheritance;
   /** A canary: a few tasks of each unit for a while, always undone at its end (docs/reference/pipelines.md#canaries). */
   readonly canary?: CanaryInput;
-  /** Who approved what, by which the rules of the platform are asked again once its units are known; missing if nobody has to. */
+  /** The approvals, by which the rules of the platform are checked again once its units are known; missing if none are needed. */
   readonly approvals?: ApprovalAsk;
-  /** Its release wants its pauses reported. */
+  /** Its release wants reports of its pauses. */
   readonly tellsPauses?: true;
   readonly policy: Policy;
   readonly actor: string;
@@ -68,94 +68,98 @@ export interface DeployInput {
 }
 
 export interface CanaryInput {
-  /** Of each unit's tasks. */
+  /** The amount of each unit's tasks. */
   readonly amount: Amount;
   readonly bakeMs: number;
-  /** It is kept after its bake until the release sends `canary-keep-over`. */
+  /** After its bake it is kept until the release sends `canary-keep-over`. */
   readonly keepUntil: boolean;
 }
 
-/** What a deploy ends with; the release and its history keep it. */
+/** The result of a deploy; the release and its history keep it. */
 export interface DeployResult {
   readonly outcome: DeployOutcome;
   readonly classification: Classification;
   readonly version: string;
-  /** One sentence: why it ended like this. */
+  /** The reason for this end, in one sentence. */
   readonly reason: string;
-  /** Set when it was reverted: by whom (`health` or a person), and whether the version is now known-bad. */
+  /** Set if it was reverted: by whom (`health` or a person), and whether the version is now known-bad. */
   readonly reverted: { readonly by: string; readonly bad: boolean } | null;
   readonly spans: Spans;
-  /** Set when another release took its place. */
+  /** Set if another release took its place. */
   readonly cause?: Overtaken['why'];
-  /** How far it had got when it failed, from 0 to 1; left out where it succeeded or had one phase. */
+  /** The progress at its failure, from 0 to 1; left out if it succeeded or had one phase. */
   readonly progress?: number;
-  /** It found every task on its version. */
+  /** It found every task on its version already. */
   readonly unchanged?: true;
-  /** Units that it left out since they were unavailable. */
+  /** Units that it left out because they were unavailable. */
   readonly skipped?: readonly string[];
-  /** Of one that succeeded: which units it held. */
+  /** The units that it held, if it succeeded. */
   readonly held?: HeldUnits;
-  /** What it leaves behind, for the next deploy. */
+  /** The inheritance for the next deploy. */
   readonly leaves?: Inheritance;
-  /** Of the first that succeeded: the one version that the fleet ran before, where it was one. */
+  /** For the first success only: the one version that the fleet ran before, if it was one. */
   readonly before?: string;
-  /** Of the same: which units ran which, where they ran several. */
+  /** For the first success only: the version of each unit before, if there were several. */
   readonly beforeEach?: string;
   /** Checks that a person let pass although they were unhealthy. */
   readonly overridden?: readonly Override[];
-  /** Of a bad failure: what it failed by. */
+  /** For a bad failure: its cause. */
   readonly blame?: string;
 }
 
-/** The units that a deploy is about, as they were when it was planned. */
+/** The units of a deploy, as they were when it was planned. */
 export interface Fleet {
   readonly units: number;
   readonly tasks: number;
   readonly snapshot: Snapshot;
-  /** As they are in the completion: whoever has joined since belongs to it, whoever is gone does not. */
+  /** The units at the completion: it includes units that have joined since, and excludes those that are gone. */
   readonly now?: Snapshot;
-  /** Some units, of which each rule of the platform that was about any is about one. */
+  /** A sample of units with at least one for each rule of the platform that was about any of them. */
   readonly ofRules?: readonly string[];
-  /** Of many units, these and those that it leaves to other pipelines (domain/unitMarks.ts). */
+  /**
+   * If there are many units: the marks of these and of those that it leaves to other pipelines (domain/unitMarks.ts).
+   */
   readonly marks?: string;
-  /** Units of which nobody knows what they could go back to; of many some, and of each phase that reaches any one at least. */
+  /** Units whose earlier version is unknown. If there are many, a sample, with at least one for each phase that reaches any. */
   readonly withoutPast: readonly SnapshotUnit[];
-  /** The one version that all units ran; null where there were several, or none. */
+  /** The one version that all units ran; null if there were several, or none. */
   readonly ran?: string | null;
-  /** Where units go back to several versions, which go where. */
+  /** If units go back to several versions: the version of each. */
   readonly ranEach?: string;
-  /** How much of all tasks is on the version after each phase, from 0 to 1. */
+  /** The share of all tasks that is on the version after each phase, from 0 to 1. */
   readonly shares: readonly number[];
   readonly pattern?: Pattern;
-  /** The push type gives its units in pages, and takes updates in parts. */
+  /** The push type returns its units in pages, and takes updates in parts. */
   readonly inPages: boolean;
 }
 
-/** All that a deploy knows; every change goes through the functions below, which keep the accounts of time. */
+/** All facts that a deploy knows. The functions below make every change, and keep the time accounts. */
 export interface DeployRecord {
   readonly stage: DeployState;
   readonly startedAtMs: number;
-  /** Up to when the spans are accounted for. */
+  /** The time up to which the spans are accounted for. */
   readonly accountedMs: number;
   readonly spans: Spans;
   readonly control: Control;
   readonly service: string | null;
-  /** Of the lock that it holds; missing before it does, and in a canary, which holds none. */
+  /** The fence of the lock that it holds. Missing before it holds the lock, and for a canary, which holds none. */
   readonly fence?: number;
-  /** What other pipelines have brought to the service since this action last brought something, as far as is known. */
+  /**
+   * The versions that other pipelines have brought to the service since this action last brought one, as far as known.
+   */
   readonly since?: readonly Brought[];
-  /** Units that run what those pipelines brought, and are left to them. */
+  /** Units that run the versions of those pipelines, and are left to them. */
   readonly keptUnits?: KeptUnits;
   /** Units that the push type no longer lists; null if all missing units came back. */
   readonly unlisted?: UnlistedUnits | null;
   /** Null before it is planned. */
   readonly fleet: Fleet | null;
   readonly plan: DeployPlan | null;
-  /** What is missing of the completion, and who accepted that: `2 tasks, accepted by user:alice: …`. */
+  /** The missing tasks of the completion, and the person who accepted that: `2 tasks, accepted by user:alice: …`. */
   readonly missing: string | null;
   /** Units that are left out because they are unavailable (`onUnitUnavailable: skip`). */
   readonly skipped: readonly string[];
-  /** Where updates were sent to. */
+  /** The parts to which updates were sent. */
   readonly sent: readonly Sent[];
   /** The sets of units that were left out when updates were sent. */
   readonly leftOutSets: readonly (readonly string[])[];
@@ -171,32 +175,32 @@ export interface DeployRecord {
   readonly lastUpdateMs: number | null;
   /** The push type has said that it takes no prefetches. */
   readonly prefetches?: false;
-  /** Parallel mode: what health keeps paused by itself. */
+  /** Parallel mode: the groups that health keeps paused by themselves. */
   readonly pausedGroups: readonly PausedGroup[];
-  /** While it waits for its window: when that opens. */
+  /** The time at which its window opens, while it waits for that. */
   readonly windowUntil: string | null;
-  /** The reason of the blackout that keeps its window closed, if one does. */
+  /** The reason of the blackout that keeps its window closed, if there is one. */
   readonly windowWhy?: string;
-  /** A canary that has baked, and that its release still wants. */
+  /** The canary has baked, and its release still wants it. */
   readonly kept: boolean;
   /** Before its completion: the canaries that it waits for. */
   readonly waitsForGuests: readonly string[];
-  /** What is run before or after a phase right now, for people. */
+  /** The step before or after a phase that runs now, for people. */
   readonly step: string | null;
-  /** In the order in which they began. */
+  /** The steps that are not undone, in the order in which they began. */
   readonly standing: readonly StepToUndo[];
   readonly verdict: Verdict | null;
-  /** Why it reverts by itself, from the verdict on: updates may have to be given up first. */
+  /** The reason for its automatic revert, set from the verdict on, since updates may have to be given up first. */
   readonly unhealthy?: string;
   readonly health: readonly HealthRow[];
-  /** Of each check the first. */
+  /** The first override of each check. */
   readonly overridden: readonly Override[];
   readonly commands: readonly CommandRecord[];
-  /** Of what it has taken from whoever holds the platform's key. */
+  /** The proofs of the messages that it has taken from holders of the platform's key. */
   readonly proofs?: Proofs;
   readonly timeline: readonly TimelineEntry[];
   readonly revert: RevertView | null;
-  /** A revert whose tasks do not come up; only then may a person end it. */
+  /** The tasks of the revert do not come up; only then may a person end it. */
   readonly revertStuck: boolean;
   readonly result: DeployResult | null;
   readonly endedAtMs: number | null;
@@ -242,7 +246,7 @@ export function newDeploy(nowMs: number): DeployRecord {
   };
 }
 
-/** Changes the record at a moment, putting the time since the last change on the account that it was spent on. */
+/** Changes the record at a moment, and adds the time since the last change to the right account. */
 export function change(record: DeployRecord, nowMs: number, patch: Partial<DeployRecord>): DeployRecord {
   return { ...record, spans: accrue(record, nowMs), accountedMs: Math.max(nowMs, record.accountedMs), ...patch };
 }
@@ -268,7 +272,7 @@ export function withPlan(record: DeployRecord, plan: DeployPlan, fleet: Fleet): 
   return { ...record, plan, fleet, phases };
 }
 
-/** Changes one phase's view. */
+/** Changes the view of one phase. */
 export function withPhase(record: DeployRecord, index: number, patch: Partial<PhaseView>): DeployRecord {
   return { ...record, phases: record.phases.map((phase) => (phase.index === index ? { ...phase, ...patch } : phase)) };
 }
@@ -279,13 +283,13 @@ export const withHealth = (record: DeployRecord, verdict: Verdict, rows: readonl
   health: worstRows(rows),
 });
 
-/** The rows that people look at: the worst first, no more than they can read. */
+/** The rows that people see: the worst first, and only as many as they can read. */
 export function worstRows(rows: readonly HealthRow[]): readonly HealthRow[] {
   const order: readonly Verdict[] = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
   return [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict)).slice(0, MAX_HEALTH_ROWS);
 }
 
-/** Null before the first phase, between two and after the last. */
+/** Null before the first phase, between two phases and after the last. */
 export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySituation['phase'] {
   const view = phases[cursor];
   const phase = view?.state === 'running' ? plan?.phases[cursor] : undefined;
@@ -293,14 +297,14 @@ export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySit
   return { kind: phase.kind, name: phase.name, baked: (view?.bakedAt ?? null) !== null };
 }
 
-/** What the rules about verbs look at. */
+/** The facts that the rules about verbs need. */
 export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): DeploySituation {
   return {
     control: record.control,
     ended: record.stage === 'ended',
     reverting: record.stage === 'reverting' || record.unhealthy !== undefined,
     revertStuck: record.revertStuck,
-    // Until 0.3 such a revert had not begun, and took a pause.
+    // Before 0.3, such a revert had not begun, and accepted a pause.
     withoutPast: record.revertStuck && record.revert !== null && record.control.paused?.by === 'unit',
     phase: phaseUnderWay(record),
     atWindow: record.stage === 'waiting-window',
@@ -310,15 +314,15 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
   };
 }
 
-/** A `pre` step that has begun and not been undone; what it did is there until the deploy has ended. */
+/** A `pre` step that has begun and has not been undone. Its effects remain until the deploy has ended. */
 export interface StepToUndo {
-  /** Indices of its phase and of itself. */
+  /** The indexes of its phase and of the step. */
   readonly phase: number;
   readonly step: number;
-  /** How often it was tried to undo it. */
+  /** The number of tries to undo it. */
   readonly tries: number;
   /** It could not be undone, and is not tried again. */
   readonly failed: boolean;
-  /** Units that were left out when it began, of which its undo knows nothing either. */
+  /** Units that were left out when it began; its undo leaves them out too. */
   readonly skipped?: readonly string[];
 }

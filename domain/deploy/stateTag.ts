@@ -1,7 +1,9 @@
 import type { DeployState } from '../views';
 import type { DeployRecord } from './state';
 
-/** `ConveyorState` of a deploy in Temporal's lists, which show a pause nowhere else: `baking`, or `paused (baking)`. */
+/**
+ * The `ConveyorState` of a deploy in Temporal's lists, which show a pause nowhere else: `baking`, or `paused (baking)`.
+ */
 export const stateTag = ({ stage, control }: Pick<DeployRecord, 'stage' | 'control'>): string =>
   control.paused === null || stage === 'ended' ? stage : `paused (${stage})`;
 

@@ -8,22 +8,22 @@ import type { DeployInput, DeployRecord, DeployResult, StepToUndo } from './stat
 /** Steps run before the updates of a phase (`pre`) and after its bake (`post`): docs/reference/pipelines.md#before-and-after-a-phase. */
 export type StepTime = 'pre' | 'post';
 
-/** A step of a phase, or its undoing, as it is to be run. */
+/** A run of a step of a phase, or of its undo. */
 export interface StepRun {
-  /** The same for every repetition of an attempt, and for no other. */
+  /** The same for every repetition of an attempt, and for no other attempt. */
   readonly runId: string;
   /** `half: before the updates: shift-traffic` */
   readonly title: string;
   readonly phase: PhasePlan;
   readonly call: StepCall;
   readonly attempt: number;
-  /** ms; null: as long as it takes. */
+  /** ms; null: no limit. */
   readonly timeoutMs: number | null;
-  /** It undoes what another did. */
+  /** It undoes another step. */
   readonly back?: true;
 }
 
-/** A step in its phase. */
+/** The place of a step in its phase. */
 export interface StepPlace {
   readonly phase: PhasePlan;
   readonly time: StepTime;
@@ -31,10 +31,10 @@ export interface StepPlace {
   readonly step: StepSpec;
 }
 
-/** The name of its service or program. */
+/** The name of the service or program of a step. */
 export const stepName = (call: StepCall): string => ('service' in call ? call.service : (call.command[0] ?? ''));
 
-/** The same, with what it is. */
+/** The same name, preceded by its kind. */
 export const stepWords = (call: StepCall): string => `${'service' in call ? 'service' : 'command'} ${stepName(call)}`;
 
 export const stepsOf = (phase: PhasePlan, time: StepTime): StepPlace[] =>
@@ -52,7 +52,7 @@ export const stepRun = (deploy: string, { phase, time, index, step }: StepPlace,
 
 const WHEN: Readonly<Record<StepTime, string>> = { pre: 'before the updates', post: 'after the bake' };
 
-/** With a step that begins; one that begins again stands once. */
+/** Adds a step that begins. A step that begins again is listed once. */
 export function withStepToUndo(
   stepsToUndo: readonly StepToUndo[],
   { phase, time, index, step }: StepPlace,
@@ -77,14 +77,14 @@ export const withFailed = (stepsToUndo: readonly StepToUndo[], of: StepToUndo): 
 export const withoutStepToUndo = (stepsToUndo: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
   stepsToUndo.filter((each) => !isAt(of)(each));
 
-/** What is to be undone, the last that began first: of one phase, or of all. */
+/** The steps to undo, in reverse order of their beginnings: of one phase, or of all. */
 export const dueUndos = (stepsToUndo: readonly StepToUndo[], phase?: number): StepToUndo[] =>
   stepsToUndo.filter((each) => !each.failed && (phase === undefined || each.phase === phase)).reverse();
 
-/** How long an undo may take whose step has no limit: it keeps a deploy that is over from ending, and others from their turn. */
+/** The limit for the undo of a step without one: an undo keeps an ended deploy from closing, and others from their turn. */
 const UNDO_MS = 300_000;
 
-/** One try to undo a step, which takes no longer than the step itself may. */
+/** One try to undo a step, with the time limit of the step itself. */
 export function undoRun(deploy: string, plan: DeployPlan, of: StepToUndo): StepRun | undefined {
   const phase = plan.phases[of.phase];
   const step = phase?.pre?.[of.step];
@@ -101,7 +101,7 @@ export function undoRun(deploy: string, plan: DeployPlan, of: StepToUndo): StepR
   };
 }
 
-/** The result of a deploy, saying also what of it is still there although it should not be. */
+/** The result of a deploy, with the effects of steps that remain although they should not. */
 export function withRemains(
   result: DeployResult,
   { plan, standing }: Pick<DeployRecord, 'plan' | 'standing'>,
@@ -116,22 +116,22 @@ export function withRemains(
   return remains.length === 0 ? result : { ...result, reason: `${result.reason}; not undone: ${remains.join(', ')}` };
 }
 
-/** What a step receives about its phase; a script gets it as `CONVEYOR_*`, a service beside what is written under `with`. */
+/** The facts about its phase that a step receives: a script as `CONVEYOR_*`, a service in addition to `with`. */
 export interface StepFacts {
   readonly pipeline: string;
   readonly release: string;
   readonly deploy: string;
   readonly phase: string;
   readonly version: string;
-  /** The units that the phase touches, without those that are left out. */
+  /** The units in the phase, without those that are left out. */
   readonly selection: Selection;
-  /** What counts as the version before where the units ran several, or none. */
+  /** The previous version if the units ran several, or none. */
   readonly lastGood: string | null;
 }
 
-/** What a step gets to know of its units. */
+/** The facts about its units that a step receives. */
 export interface StepUnits {
-  /** Left out where the units ran several versions, or none, and no good one is known. */
+  /** Left out if the units ran several versions, or none, and no good version is known. */
   readonly previousVersion?: string;
   readonly units: readonly string[];
 }

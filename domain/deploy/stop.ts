@@ -3,13 +3,16 @@ import { unitsWithoutPast } from './planRevert';
 import { change, note, phaseUnderWay, type DeployInput, type DeployRecord } from './state';
 import { unitNames } from './unavailable';
 
-/** Why a deploy leaves its phases before they are through. */
+/** The reasons why a deploy leaves its phases before they are over. */
 export type Stop =
   | { readonly kind: 'cancel' | 'overtaken' }
-  /** `by` is `health`, or the person who asked. */
+  /** `by` is `health`, or the person who asked for the revert. */
   | { readonly kind: 'revert'; readonly by: string; readonly reason: string };
 
-/** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, another release, in this order. */
+/**
+ * The event that ends the phases early, if there is one: a person's revert, an unhealthy verdict, a cancel, or another release, in this
+ * order.
+ */
 export function stopOf(record: DeployRecord): Stop | null {
   const { revert, cancel, overtaken } = record.control;
   if (revert) return { kind: 'revert', by: revert.actor, reason: revert.reason };
@@ -19,25 +22,25 @@ export function stopOf(record: DeployRecord): Stop | null {
   return makesWay ? { kind: 'overtaken' } : null;
 }
 
-/** Whether the step under way is to be left. Only a person ends a revert, and only one whose tasks do not come up. */
+/** Whether to leave the step under way. Only a person can end a revert, and only if its tasks do not come up. */
 export function isLeft(record: DeployRecord): boolean {
   if (record.stage === 'reverting') return record.revertStuck && record.control.cancel !== null;
   return stopOf(record) !== null || record.control.skipPhase !== null;
 }
 
-/** An unhealthy verdict, or what counts as one: what it asks for, and one sentence. */
+/** An unhealthy verdict, or its equivalent: the action that it asks for, and one sentence. */
 export interface Unhealthy {
   readonly action: 'revert' | 'pause' | 'none';
   readonly reason: string;
 }
 
-/** What comes of it: `kept` says why nothing reverts by itself. */
+/** The result: `kept` gives the reason why there is no automatic revert. */
 export type AutoRevert =
   { readonly kind: 'reverting'; readonly record: DeployRecord } | { readonly kind: 'kept'; readonly reason: string };
 
 /**
- * Reverts where a verdict asks for it, unless a person said not to, nothing is known to go back to, or it is a rollback, which would
- * bring back what it undoes (docs/design/deploy.md#revert).
+ * Reverts if a verdict asks for it, with three exceptions: a person has forbidden it, no earlier version is known, or the deploy is a
+ * rollback, whose revert would restore the version that it undoes (docs/design/deploy.md#revert).
  */
 export function tryAutoRevert(
   record: DeployRecord,
@@ -47,7 +50,7 @@ export function tryAutoRevert(
 ): AutoRevert {
   if (action !== 'revert' || record.control.noRevert) return { kind: 'kept', reason };
   if (rollback) return { kind: 'kept', reason: `${reason}; a rollback is not reverted by itself` };
-  // A canary goes back to what its units run then.
+  // A canary goes back to the versions that its units run at that time.
   const lost = canary ? [] : unitsWithoutPast(record);
   if (lost.length > 0) {
     const why = `not reverted, since nothing is known about what ${unitNames(lost)} ran before`;

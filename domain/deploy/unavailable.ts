@@ -6,25 +6,25 @@ import type { PhasePlan } from './plan';
 import { everyUnit, partOf, type Named, type Selection } from './snapshot';
 import { change, note, type DeployInput, type DeployRecord } from './state';
 
-/** Units whose region is down, and what a deploy does about them (docs/design/deploy.md#phases). */
+/** Units whose region is down, and how a deploy treats them (docs/design/deploy.md#phases). */
 
 /** Whether a deploy continues without them, and leaves them to a follow-on. */
 export const skipsUnavailable = ({ spec, canary, followOn, rollback }: Heeding): boolean =>
   canary === undefined && (spec.onUnitUnavailable === 'skip' || followOn !== undefined || rollback);
 
-/** What decides about them: a rollback waits for no unit, as a revert does. */
+/** The fields that decide about them. Like a revert, a rollback waits for no unit. */
 type Heeding = Pick<DeployInput, 'spec' | 'canary' | 'followOn' | 'rollback'>;
 
-/** What becomes of units that are unavailable as a deploy is planned. */
+/** The decision about units that are unavailable when a deploy is planned. */
 export type Unavailable =
   | { readonly kind: 'leave-out'; readonly units: readonly string[] }
-  /** `again`: the units have to be looked at again after that. */
+  /** `again`: the units have to be looked at again after the wait. */
   | { readonly kind: 'wait'; readonly again: boolean; readonly reason: string };
 
 /**
- * With `skip` they are left out, and a follow-on brings them to the version when they return; with `pause`, where nothing else is left,
- * and where they are more than may be left out, a person says when to continue.
- * @param units how many there are in all.
+ * With `skip` they are left out, and a follow-on updates them when they return. A person says when to continue in three cases: with `pause`, if
+ * no other unit is left, and if there are too many to leave out.
+ * @param units the number of all units.
  */
 export function ofUnavailable(input: Heeding, down: Named, units: number): Unavailable {
   const wait = (again: boolean, why = '') =>
@@ -35,16 +35,16 @@ export function ofUnavailable(input: Heeding, down: Named, units: number): Unava
   return !isAll || input.followOn ? { kind: 'leave-out', units: down.names } : wait(true);
 }
 
-/** Whether the version is to meet its first tasks in this phase, which an emergency does not wait for. */
+/** Whether the tasks of this phase are the first that the version meets; an emergency does not wait for them. */
 export const meetsFirst = (record: DeployRecord, input: DeployInput, { kind }: PhasePlan): boolean =>
   skipsUnavailable(input) && !input.emergency && kind === 'partial' && isUntried(record);
 
-/** Why a person says whether to wait for the first phase, all of which is unavailable. */
+/** The reason why a person has to decide whether to wait for the first phase, all of which is unavailable. */
 export const whyFirstWaits = ({ version }: Pick<DeployInput, 'version'>, { name }: PhasePlan, down: Named): string =>
   `${areAway(down)}, and with ${down.count === 1 ? 'it' : 'them'} all of phase ${name}, ` +
   `the first that would meet ${version}; resume when ${itIs(down)} back, or skip-phase to begin with the next`;
 
-/** From now on they are no part of any phase; those that are back are. */
+/** Leaves these units out of all phases from now on; units that have returned take part again. */
 export function leavingOut(record: DeployRecord, down: readonly string[], nowMs: number): DeployRecord {
   const { skipped } = record;
   const fresh = down.filter((id) => !skipped.includes(id));
@@ -60,7 +60,7 @@ export function leavingOut(record: DeployRecord, down: readonly string[], nowMs:
 const areAway = (down: Named): string => `${namesOf(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
 const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
 
-/** The units that a deploy concerns: for a follow-on only those that were left out; when it goes back, none that another pipeline has updated since. */
+/** The units that a deploy concerns. For a follow-on, only those that were left out; for a rollback, none that another pipeline has updated since. */
 export const concerned = (
   units: readonly Unit[],
   only: readonly string[] | undefined,
@@ -74,18 +74,18 @@ export const unavailable = (units: readonly Unit[]): string[] =>
 export const present = ({ fleet, skipped }: Pick<DeployRecord, 'fleet' | 'skipped'>): Selection =>
   everyUnit(fleet?.now ?? fleet?.snapshot ?? { units: [] }, skipped);
 
-/** Why a phase that reaches nothing new is passed over. */
+/** The reason why a phase that reaches nothing new is passed over. */
 export const CURRENT = 'already current';
 
 /** Whether no task has met the version in any phase so far. */
 export const isUntried = ({ phases }: Pick<DeployRecord, 'phases'>): boolean =>
   phases.every(({ updatedAt, skipped }) => updatedAt === null && skipped !== CURRENT);
 
-/** Why a phase that all units have left is skipped. */
+/** The reason why a phase without any units left is skipped. */
 export const UNITS_AWAY = 'its units are unavailable';
 
 /**
- * Why no task of a phase has met the version although some were to; null when some did, or none had to.
+ * The reason why no task of a phase has met the version although some were to; null if some did, or none had to.
  * @param isAway all of its units are left out.
  */
 export function whyNoneMet({ targeted, live }: Pick<UnitTotals, 'targeted' | 'live'>, isAway: boolean): string | null {
@@ -93,7 +93,7 @@ export function whyNoneMet({ targeted, live }: Pick<UnitTotals, 'targeted' | 'li
   return targeted > 0 && live === 0 ? 'its tasks are gone' : null;
 }
 
-/** The units of a phase but for those that are left out; the completion goes by the units as they are now. */
+/** The units of a phase without those that are left out; for the completion, the present units count. */
 export const phaseUnits = (
   { fleet, skipped }: Pick<DeployRecord, 'fleet' | 'skipped'>,
   phase: PhasePlan,
@@ -105,17 +105,17 @@ export const phaseUnits = (
 
 const SHOWN = 5;
 
-/** `kvstore-y`, or the first of many. */
+/** `kvstore-y`, or the first names if there are many. */
 export const unitNames = (units: readonly string[]): string => namesOf({ count: units.length, names: units });
 
-/** As `unitNames`, where not all are known by name. */
+/** Like `unitNames`, if only some names are known. */
 export function namesOf({ count, names }: Named): string {
   if (names.length === 0) return plural(count, 'unit');
   const more = count - Math.min(SHOWN, names.length);
   return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${plural(more, 'other')}` : ''}`;
 }
 
-/** What a success says of units that were left out; nothing when none were. */
+/** The words about left-out units in a success; empty if there were none. */
 export const withoutThem = (skipped: readonly string[]): string =>
   skipped.length === 0
     ? ''

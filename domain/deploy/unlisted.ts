@@ -1,11 +1,11 @@
 import { plural } from '../text';
 
-/** A unit that was part of a deploy and that the push type no longer lists: the deploy cannot update it any further, and says so. */
+/** A unit that was part of a deploy and that the push type no longer lists: the deploy cannot update it any further, and reports that. */
 export interface UnlistedUnit {
   readonly id: string;
-  /** What it ran before the deploy. */
+  /** The version before the deploy. */
   readonly version: string | null;
-  /** How many of its tasks run the version of the deploy; left out if the push type does not say. */
+  /** The number of its tasks on the version of the deploy; left out if the push type does not say. */
   readonly tasks?: { readonly updated: number; readonly size: number };
 }
 
@@ -15,7 +15,7 @@ export interface UnlistedUnits {
   readonly units: readonly UnlistedUnit[];
 }
 
-/** How many are named and asked about. */
+/** The number of units that are named and asked about. */
 export const NAMED_UNLISTED = 5;
 
 /** `kvstore-y (3 of 6 tasks run kv:2) and 2 others are not listed any more` */

@@ -10,7 +10,7 @@ type Identity = Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'attempt' 
   readonly spec: { readonly pushType: string };
 };
 
-/** `list deploys -o json`. */
+/** The output of `list deploys -o json`. */
 export const deploySummary = (record: DeployRecord, input: Identity): DeploySummary => ({
   id: deployId(input.pipeline, input.release, input.action),
   kind: 'deploy',
@@ -26,7 +26,10 @@ export const deploySummary = (record: DeployRecord, input: Identity): DeploySumm
   endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
 });
 
-/** `status DEPLOY -o json` (docs/reference/cli.md#a-deploy), but for the address of the Web UI, which only a client knows. */
+/**
+ * The output of `status DEPLOY -o json` (docs/reference/cli.md#a-deploy), without the address of the Web UI, which only a client
+ * knows.
+ */
 export function deployStatus(record: DeployRecord, input: Identity, nowMs: number): Omit<DeployStatus, 'webUi'> {
   const summary = deploySummary(record, input);
   const { id } = summary;
@@ -49,7 +52,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
   };
 }
 
-/** One sentence: what the deploy is doing, or why and until when it waits. */
+/** One sentence: the present activity of the deploy, or the reason and the end of its wait. */
 export function summarise(record: DeployRecord, version: string): string {
   const doing = SUMMARIES[record.stage](record, version);
   const { paused, resuming } = record.control;
@@ -59,22 +62,22 @@ export function summarise(record: DeployRecord, version: string): string {
   return `${withReason(`${who} while ${doing}`, paused.reason)}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
 }
 
-/** A window that is closed or a lock that somebody else has; pauses are said elsewhere. */
+/** A closed window, or a lock that another deploy holds; pauses are reported elsewhere. */
 function waitOf(record: DeployRecord, { version, spec }: Identity): Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'> {
   const { stage, windowUntil, waitsForGuests, service } = record;
   if (stage !== 'waiting-window' && stage !== 'waiting-lock') return { blockedBy: null, until: null };
   const blockedBy = SUMMARIES[stage](record, version);
   if (stage === 'waiting-window') return { blockedBy, until: windowUntil };
-  // Of canaries it names those that it waits for.
+  // If it waits for canaries, it names those instead of a lock.
   const lock = waitsForGuests.length > 0 ? {} : { lock: workflowIds.serviceLock(spec.pushType, service ?? '') };
   return { blockedBy, until: null, ...lock };
 }
 
-/** A revert moves everything. */
+/** A revert moves all units, so no group is paused then. */
 const pausedNow = ({ stage, pausedGroups }: DeployRecord): DeployRecord['pausedGroups'] =>
   stage === 'reverting' || stage === 'ended' ? [] : pausedGroups;
 
-/** What will keep it, or a part of it, from its next phase. */
+/** The obstacle for it, or for a part of it, before its next phase. */
 function expectation(record: DeployRecord): string {
   const { stage, control } = record;
   const { frozen, overtaken } = control;
@@ -119,7 +122,7 @@ function progressOf(record: DeployRecord): string {
   return targeted === 0 ? 'tasks' : `${live} of ${plural(targeted, 'task')}`;
 }
 
-/** What to type next, most useful first. */
+/** Suggested commands, most useful first. */
 export function nextCommands(record: DeployRecord, id: string): string[] {
   const reason = '--reason "…"';
   const { control, stage } = record;
@@ -139,7 +142,7 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
     ];
   if (control.paused) {
     const skip = waysRound(record, id).map((command) => `conveyor ${command} ${reason}`);
-    // A service that is broken is tried until it answers; a person may only hasten that.
+    // A broken service is tried until it answers; a person can only hasten that.
     const watch = continuesByItself(control.paused) ? [`conveyor watch ${id}`] : [];
     const logs = control.paused.by === 'action' ? [`conveyor logs ${id}`] : [];
     return [
@@ -156,10 +159,10 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
   return [`conveyor watch ${id}`, `conveyor pause ${id} ${reason}`, ...skip, `conveyor revert ${id} ${reason}`];
 }
 
-/** Whether it ends once a dependency answers. */
+/** Whether the pause ends once a dependency answers. */
 export const continuesByItself = ({ by, until }: Pause): boolean => by === 'dependency' && until === undefined;
 
-/** What a person may continue without. */
+/** The commands by which a person may continue despite the obstacle. */
 function waysRound({ control, plan, cursor }: DeployRecord, id: string): string[] {
   if (control.paused?.by === 'health') return [`skip-health-check ${id}`];
   if (control.paused?.by !== 'timeout') return [];
