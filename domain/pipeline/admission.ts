@@ -17,23 +17,26 @@ export interface Admitted {
   readonly state: PipelineState;
   readonly decisions: readonly { readonly release: number; readonly action: string; readonly admission: Admission }[];
   readonly overtaken: readonly Overtaking[];
-  /** What is still ready, and why it waits. */
+  /** The actions that are still ready, with the reasons why they wait. */
   readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
 
 type BadRule = (state: PipelineState, artifact: Artifact) => KnownBad | undefined;
 
-/** Whether admission depends on whether a version is bad with every digest, or only with the one that it was bad with. */
+/**
+ * Whether the admission of an action depends on the rule for digests: whether a bad version is bad with every digest, or only
+ * with its own.
+ */
 export const differsByDigest = (state: PipelineState): boolean =>
   state.ready
     .flatMap((ready) => (isDeploy(ready) && !ready.rollback ? ready.artifacts : []))
     .some((artifact) => !isKnownBad(state, artifact) && findKnownBad(state, artifact) !== undefined);
 
 /**
- * Decides on every action that is ready (docs/design/pipeline.md#concurrency): a known-bad artifact is refused; a release is
- * superseded by a newer one that is ready for the same deploy or has begun it; one release deploys at a time, rollbacks
- * first, then emergencies, then in order; exclusion groups are granted all at once, and nobody overtakes an older release
- * that waits for one of them. A follow-on supersedes nobody, and gets a signal when nobody needs it any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
+ * Decides on every action that is ready (docs/design/pipeline.md#concurrency). A known-bad artifact is refused. A release is superseded by a newer
+ * one that is ready for the same deploy or has begun it. One release deploys at a time: rollbacks first, then emergencies, then in order. Exclusion
+ * groups are granted all at once, and no release overtakes an older one that waits for one of them. A follow-on supersedes no release, and gets a
+ * signal when it is not needed any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
 export function admit(state: PipelineState, nowMs: number, badBy: BadRule = findKnownBad): Admitted {
   let current = state;
@@ -42,7 +45,7 @@ export function admit(state: PipelineState, nowMs: number, badBy: BadRule = find
   const waiting: Admitted['waiting'][number][] = [];
   const reserved = new Map<string, number>();
   for (const { release, action } of [...state.ready].sort(byTurn(state))) {
-    // As it is by now: it may have inherited a turn.
+    // Its present form: it may have inherited a turn.
     const ready = current.ready.find((other) => isSame(other, { release, action }));
     if (ready === undefined) continue;
     const decided = decide(current, ready, { nowMs, reserved, badBy });
@@ -66,8 +69,8 @@ export function admit(state: PipelineState, nowMs: number, badBy: BadRule = find
 }
 
 /**
- * An action ended, or its release gave up waiting for it. A deploy that had to make way leaves what to revert to; one that
- * has come through leaves nothing, at once, since the next may begin before its release has ended.
+ * An action ended, or its release no longer waits for it. A deploy that had to make way leaves the versions to revert to. A
+ * successful one clears the inheritance at once, since the next deploy may begin before the release has ended.
  */
 export function withdraw(
   state: PipelineState,
@@ -92,7 +95,7 @@ function inheriting(state: PipelineState, { release, action }: ActionRef, leaves
   return withInherited(inherited, action, followOn ? withUpdatedUnits(inherited[action], followOn) : leaves);
 }
 
-/** An action is ready; asking again replaces what was asked before. Of a release that is not active it changes nothing. */
+/** Adds an action that is ready; a repeated request replaces the earlier one. It is ignored if its release is not active. */
 export function enqueueReady(state: PipelineState, ready: ReadyAction, nowMs: number): PipelineState {
   const others = state.ready.filter((other) => !isSame(other, ready));
   const same = others.filter(({ release }) => release === ready.release).length;
@@ -101,14 +104,14 @@ export function enqueueReady(state: PipelineState, ready: ReadyAction, nowMs: nu
   return { ...state, ready: [...others, { ...known(ready), readyAtMs: nowMs }] };
 }
 
-/** What is decided by: which artifacts are deployed, and nothing else of them. */
+/** Keeps only the facts that admission needs, such as the identities of the artifacts. */
 function known({ artifacts, mutex, ...ready }: ReadyAction): ReadyAction {
   const identities = isDeploy(ready) ? artifacts.slice(0, REQUEST_LIMITS.artifacts.max).map(identified) : [];
   const groups = mutex === undefined ? {} : { mutex: mutex.slice(0, SPEC_LIMITS.actionMutex.max) };
   return cutTexts({ ...ready, artifacts: identities, ...groups });
 }
 
-/** A person let a release continue: older ones that wait for the same pick are superseded, but where each has its turn. */
+/** A person let a release continue: older ones that wait for the same pick are superseded, unless each release has its turn. */
 export function recordPick(state: PipelineState, { release, action }: ActionRef): PipelineState {
   if (!state.active.some(({ number }) => number === release) || action.length > 63) return state;
   const ready = state.ready.filter((other) => !isSame(other, { release, action }));
@@ -116,7 +119,7 @@ export function recordPick(state: PipelineState, { release, action }: ActionRef)
   return { ...state, ready, newestBegun: inOrder ? state.newestBegun : newest(state, { release, action }) };
 }
 
-/** Whoever comes first keeps its place: what is left of it goes to no later one. */
+/** The first release to ask keeps its place; no later one may take a group that it still waits for. */
 function reserve(reserved: Map<string, number>, { release, mutex = [] }: ReadyAction): void {
   for (const group of mutex) if (!reserved.has(group)) reserved.set(group, release);
 }
@@ -137,7 +140,7 @@ interface Deciding {
 }
 
 function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved, badBy }: Deciding): Admission | Obstacle {
-  // A rollback brings bytes that were good, also if the version was bad with others.
+  // A rollback brings an artifact with a good digest, even if the version was bad with other digests.
   const isBad = ready.rollback ? isKnownBad : badBy;
   const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => isBad(state, artifact)) : undefined;
   if (bad)
@@ -166,7 +169,10 @@ function granted(state: PipelineState, ready: ReadyAction): Admission {
   };
 }
 
-/** A newer one that is going to be refused itself supersedes nothing; what waits for a person supersedes nobody. */
+/**
+ * The newer release that supersedes a ready action. A release that will itself be refused supersedes none, and neither
+ * does one that waits for a person.
+ */
 function supersededBy(state: PipelineState, ready: ReadyAction, badBy: BadRule): number | undefined {
   const { action, rollback, kind } = ready;
   if (kind === 'exclusive') return undefined;
@@ -187,7 +193,10 @@ function supersededBy(state: PipelineState, ready: ReadyAction, badBy: BadRule):
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
 
-/** People who approve an emergency see what has begun meanwhile; another emergency, or a rollback, was newer news than theirs. */
+/**
+ * The approvers of an emergency can see the ordinary releases that have begun meanwhile, but another emergency or a rollback takes
+ * precedence over their decision.
+ */
 const isUrgentOne = ({ active, history }: PipelineState, release: number): boolean =>
   [...active, ...history].some(({ number, trigger }) => number === release && isUrgent(trigger));
 
@@ -202,14 +211,14 @@ function afterDecision(state: PipelineState, ready: ReadyAction, admission: Admi
   return admission.kind === 'granted' ? countedInWindows(begun(next, ready), ready, nowMs) : next;
 }
 
-/** The newer deploy may begin when the calendar would have let the older one: a missed time is made up once. */
+/** The newer deploy inherits the calendar time of the older one, so that a missed time is made up once. */
 function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): PipelineState {
   const { action, opensAtMs, readyAtMs = Infinity } = older;
   if (typeof opensAtMs !== 'number') return state;
   const inherit = (newer: ReadyAction): ReadyAction => ({
     ...newer,
     opensAtMs: typeof newer.opensAtMs === 'number' ? Math.min(newer.opensAtMs, opensAtMs) : opensAtMs,
-    // Should the calendar change, it is looked up from then.
+    // If the calendar changes, the look-up starts from this time.
     readyAtMs: Math.min(newer.readyAtMs ?? Infinity, readyAtMs),
   });
   return {

@@ -7,7 +7,7 @@ import type { PipelineState, ReadyAction } from './state';
 
 export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
 
-/** It holds what it asked for, and no older release may begin the same any more. */
+/** The action holds the locks that it asked for, and no older release may begin the same action any more. */
 export function begun(state: PipelineState, ready: ReadyAction): PipelineState {
   const mine = { owner: String(ready.release), requester: requesterOf(ready) };
   const take = (mutex: Mutex = FREE_MUTEX): Mutex => request(mutex, mine).mutex;
@@ -25,7 +25,7 @@ export function begun(state: PipelineState, ready: ReadyAction): PipelineState {
   };
 }
 
-/** Where a window lets only so many begin: each release once, when it began last. */
+/** For a window that admits only a limited number of deploys: each release once, with its latest beginning. */
 export function countedInWindows(
   state: PipelineState,
   { release, action, rollback, emergency }: ReadyAction,
@@ -39,7 +39,7 @@ export function countedInWindows(
   return { ...state, begunAt: { ...Object.fromEntries(known), [action]: all } };
 }
 
-/** The key that an action holds the pipeline's exclusions by. */
+/** The key under which an action holds the pipeline's exclusions. */
 export const requesterOf = ({ release, action }: ActionRef): string => `${release}/${action}`;
 
 export const newest = (state: PipelineState, { release, action }: ActionRef): PipelineState['newestBegun'] => ({

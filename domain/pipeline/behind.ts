@@ -3,8 +3,8 @@ import type { BehindView, HistoryRow } from '../views';
 import { isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 /**
- * Units that a deploy left out, since they were unavailable, and that its follow-on did not bring to its version either: nobody
- * tries again by itself. Gone once a newer version came through, or what it followed was undone.
+ * Units that a deploy left out as unavailable, and that its follow-on did not bring to its version either, so there is no further
+ * automatic try. The entry goes away once a newer version is deployed everywhere, or the deploy is undone.
  */
 export const behindOf = (state: PipelineState): BehindView[] =>
   Object.entries(state.good).flatMap(([action, deploys]) => {
@@ -25,7 +25,10 @@ const lastFollowOn = ({ history }: PipelineState, action: string, { release }: G
 const isUnderWay = ({ active }: PipelineState, action: string, { release }: GoodDeploy): boolean =>
   active.some(({ trigger, followOn }) => trigger.of === release && followOn?.action === action);
 
-/** The inputs of the release that brought the version, as a person would name them; a newer version where it is known to be bad. */
+/**
+ * The inputs of the release that brought the version, as a person would name them; a placeholder for a newer version if it is known to be
+ * bad.
+ */
 function commandFor(state: PipelineState, { release, artifacts }: GoodDeploy): string {
   const { spec, history } = state;
   const all = [...(history.find(({ number }) => number === release)?.artifacts ?? []), ...artifacts];

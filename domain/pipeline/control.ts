@@ -5,12 +5,12 @@ import { endOf, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
 import { allowed, type Held, type PipelineState } from './state';
 
-/** What a verb means for a pipeline. */
+/** The meaning of a verb for a pipeline. */
 interface VerbOfPipeline {
-  /** Why it cannot be taken now; undefined when it can. */
+  /** The reason why it cannot be taken now; undefined if it can. */
   readonly refuse: (state: PipelineState, input: CommandInput, nowMs: number) => string | undefined;
   readonly apply: (state: PipelineState, input: CommandInput, nowMs: number) => PipelineState;
-  /** What it does now. */
+  /** The effect now. */
   readonly effect: string;
 }
 
@@ -55,7 +55,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   },
 };
 
-/** Why a verb cannot be taken now; undefined when it can. */
+/** The reason why a verb cannot be taken now; undefined if it can. */
 export const whyNotPipeline = (
   state: PipelineState,
   verb: PipelineVerb,
@@ -70,7 +70,7 @@ export const takePipeline = (
   nowMs: number,
 ): PipelineState => VERBS[verb].apply(state, input, nowMs);
 
-/** What a taken verb does now. @param state after it */
+/** The effect of a verb that was taken. @param state the state after it */
 export function effectOfPipeline(verb: PipelineVerb, state: PipelineState): string {
   const { spec, held, frozen } = state;
   if (verb === 'unhold' && frozen)
@@ -80,7 +80,7 @@ export function effectOfPipeline(verb: PipelineVerb, state: PipelineState): stri
   return VERBS[verb].effect;
 }
 
-/** What runs needs its pipeline to the end. */
+/** Running releases need their pipeline to the end. */
 function whyNotRetire({ active }: PipelineState): string | undefined {
   if (active.length === 0) return undefined;
   const numbers = active.map(({ number }) => number);

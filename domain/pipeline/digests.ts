@@ -3,29 +3,29 @@ import type { DeployOutcome, HistoryRow, Trigger } from '../views';
 import type { Refusal } from './refusal';
 import { isBadVersion, isKnownBad, type ActiveRelease, type KnownBad, type PipelineState } from './state';
 
-/** Two digests of one version. */
+/** One version with two digests. */
 interface Contradiction {
   readonly known: Artifact;
-  /** How the pipeline knows it, in words. */
+  /** How the pipeline knows the artifact, in words. */
   readonly from: string;
 }
 
 /**
- * Whether some deploy takes nothing else: then its units report the version of this artifact alone, and a revert sends nothing else, so no later
- * step can tell two sets of bytes with one version apart. The version of several artifacts has their digests in it (`versionOf`).
+ * Whether some deploy has this artifact as its only input. Then its units report the version of this artifact alone, and a revert sends nothing else.
+ * So no later step can distinguish two sets of bytes with one version. The version of several artifacts contains their digests (`versionOf`).
  */
 const isDeployedAlone = ({ spec: { actions } }: PipelineState, { name }: Artifact): boolean =>
   Object.values(actions).some(
     ({ type, inputs }) => (type === 'deploy' || type === 'canary') && inputs.length === 1 && inputs[0] === name,
   );
 
-/** What is known to be bad of an artifact, whatever digest it was bad with where a deploy takes it alone. */
+/** The known-bad entry for an artifact, under any digest if a deploy takes it alone. */
 export const findKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
   (isDeployedAlone(state, artifact) ? isBadVersion : isKnownBad)(state, artifact);
 
 /**
- * A version that is deployed alone, and that the pipeline knows with another digest, is refused. A person may correct a digest that nothing was
- * deployed with yet; a finder, a webhook or a parent may not.
+ * Refuses a version that is deployed alone and that the pipeline knows with another digest. A person may correct a digest that was not deployed yet;
+ * a finder, a webhook or a parent may not.
  */
 export function refuseOtherDigest(
   state: PipelineState,
@@ -44,7 +44,7 @@ export function refuseOtherDigest(
   return undefined;
 }
 
-/** Whether they are one version with two digests. Digests of two algorithms cannot be compared. */
+/** Whether they are one version with two digests. Digests of different algorithms cannot be compared. */
 function contradicts(known: Artifact, { name, version, digest = '' }: Artifact): boolean {
   if (known.name !== name || known.version !== version || !known.digest || digest === '') return false;
   const [one, other] = [known.digest.toLowerCase(), digest.toLowerCase()];
@@ -53,7 +53,7 @@ function contradicts(known: Artifact, { name, version, digest = '' }: Artifact):
 
 const algorithmIn = (digest: string): string => (digest.includes(':') ? (digest.split(':', 1)[0] ?? '') : '');
 
-/** What was deployed, or may be right now. */
+/** Artifacts that were deployed, or may be right now. */
 function deployedArtifacts({ active, good, history }: PipelineState): Contradiction[] {
   return [
     ...active.filter(hasBegun).flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
@@ -67,7 +67,7 @@ function deployedArtifacts({ active, good, history }: PipelineState): Contradict
 const fromRelease = (number: number, artifacts: readonly Artifact[]): Contradiction[] =>
   artifacts.map((known) => ({ known, from: `release ${number}` }));
 
-/** What was named first, and is not deployed yet. */
+/** Artifacts that were named earlier but are not deployed yet. */
 const namedArtifacts = ({ active, inputs }: PipelineState): Contradiction[] => [
   ...active.flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
   ...Object.values(inputs).map((known) => ({ known, from: 'the latest input' })),
@@ -76,7 +76,7 @@ const namedArtifacts = ({ active, inputs }: PipelineState): Contradiction[] => [
 const hasBegun = ({ deploying, booked = {} }: ActiveRelease): boolean =>
   deploying === true || Object.keys(booked).length > 0;
 
-/** A deploy that failed or was cancelled may have been refused before it updated anything, with a digest that was a mistake. */
+/** A deploy that failed or was cancelled may have been refused for a mistaken digest, before it updated anything. */
 const mayHaveDeployed = ({ state, deploys }: HistoryRow): boolean =>
   state === 'succeeded' || deploys.some(({ outcome, progress }) => UPDATED.has(outcome) || progress !== undefined);
 

@@ -14,7 +14,7 @@ import { notPermitted, policyOf, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';
 
-/** What of a pipeline is worth keeping outside of Temporal; what runs is not among it. */
+/** The records of a pipeline that are worth keeping outside Temporal; running work is not among them. */
 const RECORDED = [
   ...(['spec', 'nextNumber', 'newestBegun', 'good', 'inherited', 'knownBad', 'inputs', 'followed', 'late'] as const),
   ...(['held', 'frozen', 'revertsInARow', 'keys', 'history', 'commands'] as const),
@@ -23,7 +23,9 @@ const RECORDED = [
 
 type PipelineRecords = Pick<PipelineState, (typeof RECORDED)[number]>;
 
-/** `conveyor pipeline export`: JSON that `import` takes; a later version of Conveyor reads what an earlier one wrote. */
+/**
+ * The output of `conveyor pipeline export`: JSON for `import`. A later version of Conveyor reads documents of an earlier one.
+ */
 export interface PipelineDocument extends PipelineRecords {
   readonly kind: 'conveyor.pipeline';
   readonly version: 1;
@@ -44,7 +46,9 @@ const recordsOf = (from: PipelineRecords): PipelineRecords =>
     RECORDED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
   ) as unknown as PipelineRecords;
 
-/** Owners of what there is may replace its records, never by ones that would number a release again. */
+/**
+ * Owners of an existing pipeline may replace its records, but not by records that would reuse the number of a release.
+ */
 export function refuseImport(
   state: PipelineState | null,
   document: PipelineDocument,
@@ -67,7 +71,7 @@ export function refuseImport(
   };
 }
 
-/** Records that a pipeline could not carry, whatever may be cut of them. */
+/** Refuses records that a pipeline could not carry even with the greatest possible cuts. */
 function refuseLargeRecords(
   state: PipelineState | null,
   document: PipelineDocument,
@@ -79,7 +83,7 @@ function refuseLargeRecords(
   );
 }
 
-/** Who imports a document, and by which rule. */
+/** The actor of an import, and the rule that permits it. */
 export interface Importer {
   readonly actor: string;
   readonly permitted?: string | undefined;
@@ -87,9 +91,9 @@ export interface Importer {
 }
 
 /**
- * The pipeline with the records of a document; releases under way continue. What is known to be bad stays so, and a hold or freeze stays,
- * until somebody says otherwise. Nothing in a document counts as done by a person or seen by a worker here. A revert relies on what a deploy left
- * behind without asking, so that counts only if an admin imports it, or if no rules exist.
+ * The pipeline with the records of a document; releases under way continue. Known-bad entries, a hold and a freeze stay until a person lifts them. No
+ * entry of a document counts as done by a person here or as seen by a worker. A revert relies on an inheritance without checking it, so an
+ * inheritance counts only if an admin imports it, or if no rules exist.
  */
 export function imported(
   state: PipelineState | null,
@@ -114,7 +118,7 @@ export function imported(
   };
 }
 
-/** What no records take away from a pipeline that there is. */
+/** The facts about an existing pipeline that no import removes. */
 function lasting(
   { held, frozen, badUnlisted = 0, ...state }: PipelineState,
   records: PipelineRecords,
@@ -150,15 +154,17 @@ function newestOfBoth(
 const keysOfBoth = (one: PipelineState['keys'], other: PipelineState['keys']): PipelineState['keys'] =>
   [...new Map([...one, ...other])].slice(-STATE_LIMITS.keys.max);
 
-/** What Temporal still knows of the releases of a pipeline whose own workflow has ended. */
+/** The facts that Temporal still has about the releases of a pipeline whose own workflow has ended. */
 export interface Found {
-  /** No release has this number, nor a higher one. */
+  /** No release has this or a higher number. */
   readonly nextNumber: number;
-  /** Those that the records may not know; what became of them is looked at as of any that runs. */
+  /** Releases that the records may not have; each is looked at like a running one. */
   readonly releases: readonly ActiveRelease[];
 }
 
-/** Records that may be older than what was done since: no number is given twice, and no release is forgotten. */
+/**
+ * Continues with records that may be older than the last work: no number is given twice, and no release is forgotten.
+ */
 export function continuing(state: PipelineState, { nextNumber, releases }: Found): PipelineState {
   const known = new Set([...state.active, ...state.history].map(({ number }) => number));
   const missed = releases

@@ -4,11 +4,11 @@ import { formatDuration, formatTime } from '../text';
 import { isQueued } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
-/** Releases that have waited in the queue for longer than their pipeline lets them (`releases.expireAfter`). */
+/** Releases that have waited in the queue longer than their pipeline allows (`releases.expireAfter`). */
 
 type Expiring = Pick<PipelineState, 'spec' | 'active'>;
 
-/** When a release that has not begun is cancelled; undefined for what has begun, what is urgent, and where nothing expires. */
+/** The time at which a waiting release is cancelled; undefined if it has begun, is urgent, or never expires. */
 export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: ActiveRelease): number | undefined {
   const { expireAfter } = spec.releases;
   if (expireAfter === undefined || !isQueued(release) || skipsTheQueue(release.trigger)) return undefined;
@@ -19,7 +19,7 @@ export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: Acti
 export const expired = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
   state.active.filter((release) => (expiresAtMs(state, release) ?? Infinity) <= nowMs);
 
-/** For the notification: what they waited for in vain, oldest first. */
+/** For the notification: the reasons why they waited, oldest first. */
 export function expiredWords({ spec }: Pick<PipelineState, 'spec'>, releases: readonly ActiveRelease[]): string {
   const waited = `it has waited in the queue for ${formatDuration(spec.releases.expireAfter ?? 0)}`;
   const others = releases.slice(0, -1).map(({ number }) => releaseId(spec.pipeline, number));
@@ -30,13 +30,13 @@ export function expiredWords({ spec }: Pick<PipelineState, 'spec'>, releases: re
 
 const MAX_EXPIRED_SHOWN = 10;
 
-/** When the next one expires; undefined when none will. ms since the epoch. */
+/** The time of the next expiry in ms since the epoch; undefined if there is none. */
 export function nextExpiry(state: Expiring): number | undefined {
   const times = state.active.flatMap((release) => expiresAtMs(state, release) ?? []);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-/** For whoever asks why it waits. */
+/** For a caller who asks why a release waits. */
 export function expiryWords(state: Pick<PipelineState, 'spec'>, release: ActiveRelease): string {
   const atMs = expiresAtMs(state, release);
   return atMs === undefined ? '' : `; it expires at ${formatTime(atMs)}`;

@@ -7,8 +7,8 @@ import type { Omitted } from '../views';
 import type { GoodDeploy, PipelineState } from './state';
 
 /**
- * The state of a pipeline within its limits (domain/limits.ts), whatever came. History and idempotency keys take the room that
- * the rest leaves, so that an ordinary pipeline keeps all of them, and one that is full some.
+ * The state of a pipeline within its limits (domain/limits.ts), for any input. History and idempotency keys take the room that the
+ * rest leaves, so an ordinary pipeline keeps all of them, and a full one keeps some.
  */
 export function fitted(state: PipelineState, before: PipelineState = state): PipelineState {
   const within = withinShares(state, before);
@@ -40,7 +40,7 @@ function withinShares(state: PipelineState, before: PipelineState): PipelineStat
   });
 }
 
-/** The very same state when nothing of it had to be cut. */
+/** The same object if nothing had to be cut. */
 function withOnly(state: PipelineState, kept: Partial<PipelineState>): PipelineState {
   const entries = Object.entries(kept) as [keyof PipelineState, unknown][];
   return entries.every(([key, value]) => value === state[key]) ? state : { ...state, ...kept };
@@ -48,12 +48,13 @@ function withOnly(state: PipelineState, kept: Partial<PipelineState>): PipelineS
 
 type Good = PipelineState['good'];
 
-/** What stays of each deploy: what runs, and what a rollback goes back to. */
+/** The number of deploys that stay of each action: the running version, and the version for a rollback. */
 const GENERATIONS = 2;
 
 /**
- * What was good within its share. First goes what no action of the pipeline is called any more, then what is older than the
- * two newest of each deploy; then of the older of those, and at last of the newer, all but which artifact it is and where.
+ * The good deploys, within their share. Dropped in this order, until they fit: actions that the pipeline no longer has; all but the
+ * two newest deploys of each action; all but the identity and place of the artifacts, first of the older, then of the newer; at
+ * last the older deploy.
  */
 function goodWithin({ good, spec }: PipelineState): Good {
   if (jsonBytes(good) <= STATE_LIMITS.good.max) return good;
@@ -76,13 +77,13 @@ const shorter = ({ artifacts, held: _held, ...deploy }: GoodDeploy): GoodDeploy 
   artifacts: artifacts.map((one) => ({ ...identified(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),
 });
 
-/** The latest of each artifact; of those that the pipeline does not take any more as long as there is room. */
+/** The latest value of each artifact; values that the pipeline no longer takes stay as long as there is room. */
 function inputsWithin({ inputs, spec }: PipelineState): PipelineState['inputs'] {
   if (jsonBytes(inputs) <= STATE_LIMITS.inputs.max) return inputs;
   return Object.fromEntries(Object.entries(inputs).filter(([name]) => Object.hasOwn(spec.artifacts, name)));
 }
 
-/** As many versions of each artifact as fit, the newest. */
+/** As many of the newest versions of each artifact as fit. */
 function followedWithin(followed: PipelineState['followed']): PipelineState['followed'] {
   let kept = followed;
   for (let count = STATE_LIMITS.followedPerArtifact.max; count >= 1; count = Math.floor(count / 2)) {
@@ -93,8 +94,8 @@ function followedWithin(followed: PipelineState['followed']): PipelineState['fol
 }
 
 /**
- * What deploys leave to inherit, within its share: the newest whole, of the others no more than what was left behind. What units
- * ran before, and which have settled since, only make sense together, so that both go at once, and how many went is counted.
+ * The inheritances, within their share: the newest in full; of the others, only the versions left behind. The earlier versions of units
+ * and the list of units settled since make sense only together. So both are dropped at once, and the number of dropped units is counted.
  */
 function inheritedWithin(state: PipelineState, before: PipelineState): Partial<PipelineState> {
   const { inherited, inheritedOmitted = {} } = state;
@@ -108,7 +109,7 @@ function inheritedWithin(state: PipelineState, before: PipelineState): Partial<P
     .map(([action, whole]) => {
       const one = inheritanceWithin(whole, room - ENTRY_BYTES - jsonBytes(action));
       room -= ENTRY_BYTES + jsonBytes(action) + jsonBytes(one);
-      // Left out earlier, of the same that was left behind then.
+      // The number that was dropped earlier, if the versions left behind are still the same.
       const earlier = before.inherited[action]?.left === whole.left ? (inheritedOmitted[action] ?? 0) : 0;
       const gone = earlier + (one === whole ? 0 : pastsOf(whole));
       if (gone > 0) omitted[action] = gone;
@@ -117,7 +118,7 @@ function inheritedWithin(state: PipelineState, before: PipelineState): Partial<P
   return { inherited: Object.fromEntries(kept.reverse()), inheritedOmitted: omitted satisfies Omitted };
 }
 
-/** Units that follow-ons have brought since; with more of them it is as if nothing were known. */
+/** The limit for units that follow-ons have settled since; with more, the earlier versions count as unknown. */
 const SETTLED = STATE_LIMITS.inheritedSettled.max;
 const ENTRY_BYTES = 32;
 

@@ -7,8 +7,8 @@ import { followOnRoom } from './room';
 import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /**
- * With a release for the units that a deploy left out because they were unavailable (docs/design/deploy.md#phases); it waits itself until
- * they return. One that had to make way is made again, as long as nothing newer came through.
+ * Adds a release for the units that a deploy left out as unavailable (docs/design/deploy.md#phases); the release itself waits until they return.
+ * A follow-on that had to make way is created again, as long as no newer version has been deployed.
  */
 export function followed(
   state: PipelineState,
@@ -27,7 +27,9 @@ export function followed(
   return created(state, artifacts, by, nowMs, { followOn: { action, units: named, ...(more > 0 ? { more } : {}) } });
 }
 
-/** Why a follow-on is not needed any more: a newer version came through, or its own is known to be bad or was undone. */
+/**
+ * The reason why a follow-on is not needed any more: a newer version was deployed, or its own is known to be bad or was undone.
+ */
 export function whyDropped(
   state: PipelineState,
   { number, artifacts, trigger, followOn }: ActiveRelease,
@@ -43,11 +45,11 @@ export function whyDropped(
   return { kind: 'superseded', by: undoing?.number ?? now };
 }
 
-/** The follow-on that a release is; undefined when it is none. */
+/** The follow-on with this release number; undefined if the release is no follow-on. */
 export const followOnOf = ({ active }: PipelineState, release: number): ActiveRelease | undefined =>
   active.find(({ number, followOn }) => number === release && followOn !== undefined);
 
-/** Follow-ons that run, have not begun to deploy, and are to be signalled that they are not needed. */
+/** Running follow-ons that have not begun to deploy, and that need a signal that they are not needed. */
 export const droppable = (state: PipelineState): readonly { release: ActiveRelease; why: Admission }[] =>
   state.active.flatMap((release) => {
     if (release.state !== 'running' || release.deploying || release.dropped) return [];
@@ -55,13 +57,13 @@ export const droppable = (state: PipelineState): readonly { release: ActiveRelea
     return why ? [{ release, why }] : [];
   });
 
-/** What was good before the version of a follow-on: its units that run several go back to that. */
+/** The good version before that of a follow-on; its units that run several versions go back to it. */
 export const goodBefore = (
   good: readonly GoodDeploy[],
   artifacts: ActiveRelease['artifacts'],
 ): GoodDeploy | undefined => good.findLast(({ version }) => version !== versionOf(artifacts));
 
-/** A follow-on settles its own units; of the others what is to be inherited stays. */
+/** A follow-on settles only its own units; the inheritance of the others stays. */
 export function withUpdatedUnits(
   inherited: Inheritance | undefined,
   { followOn }: Pick<ActiveRelease, 'followOn'>,

@@ -4,7 +4,7 @@ import type { Held, PipelineState } from './state';
 
 /** Freezes with an end: the pipeline lifts them itself. */
 
-/** When the freeze lifts itself; undefined where a person has to, or nothing is frozen. */
+/** The time at which the freeze lifts itself; undefined if a person has to lift it, or there is no freeze. */
 export function thawsAtMs({ frozen }: Pick<PipelineState, 'frozen'>): number | undefined {
   const atMs = Date.parse(frozen?.until ?? '');
   return Number.isNaN(atMs) ? undefined : atMs;
@@ -12,7 +12,7 @@ export function thawsAtMs({ frozen }: Pick<PipelineState, 'frozen'>): number | u
 
 export const isThawing = (state: PipelineState, nowMs: number): boolean => (thawsAtMs(state) ?? Infinity) <= nowMs;
 
-/** Why nothing begins, and until when if that is known; undefined while it is not frozen. */
+/** The reason why nothing begins, and the end if it is known; undefined without a freeze. */
 export function whyFrozen(state: Pick<PipelineState, 'frozen'>): { why: string; untilMs?: number } | undefined {
   const { frozen } = state;
   if (frozen === null) return undefined;
@@ -23,11 +23,14 @@ export function whyFrozen(state: Pick<PipelineState, 'frozen'>): { why: string; 
   };
 }
 
-/** `frozen by user:alice until 2026-12-27T06:00:00.000Z`, for output that does not show the end otherwise. */
+/** `frozen by user:alice until 2026-12-27T06:00:00.000Z`, for output that does not show the end elsewhere. */
 export const frozenWords = ({ actor, until }: Pick<Held, 'actor' | 'until'>): string =>
   `frozen by ${actor}${until === undefined ? '' : ` until ${until}`}`;
 
-/** Why a pipeline cannot be frozen so; undefined when it can. Freezing once more with another end moves the end. */
+/**
+ * The reason why a pipeline cannot be frozen with this end; undefined if it can. Another freeze with a different end
+ * moves the end.
+ */
 export function whyNotFreeze({ frozen }: PipelineState, { until }: CommandInput, nowMs: number): string | undefined {
   const untilMs = until === undefined ? Infinity : Date.parse(until);
   if (Number.isNaN(untilMs)) return `${until} is not a time; write it like 2026-12-27T06:00:00Z`;
@@ -36,5 +39,5 @@ export function whyNotFreeze({ frozen }: PipelineState, { until }: CommandInput,
   return `${frozen.actor} has frozen it already: ${frozen.reason}`;
 }
 
-/** As it is kept: UTC, whatever it was written in. */
+/** The end as it is stored: in UTC, from any input. */
 export const endOf = (until: string): string => formatTime(Date.parse(until));

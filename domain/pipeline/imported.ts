@@ -3,15 +3,15 @@ import { isJsonObject, type JsonObject } from '../json';
 import { PRINCIPAL } from '../principals';
 import type { GoodDeploy, PipelineState } from './state';
 
-/** Stands for every person named in a file: the platform has not seen them act. */
+/** Replaces every person named in a file, because the platform has not seen them act. */
 const IMPORTED_ACTOR = 'service:import';
 const IMPORTED = 'imported: ';
 
 type Attributed = Pick<PipelineState, 'good' | 'history' | 'commands' | 'knownBad' | 'held' | 'frozen'>;
 
 /**
- * Records that stand only in a file, marked as such for ever: no person did any of this here, and no worker saw what they call good.
- * What the pipeline knows itself stays as it is.
+ * Marks records that exist only in a file permanently as imported: no person did any of this here, and no worker saw the versions that they
+ * call good. The pipeline's own records stay unchanged.
  */
 export function asImported<R extends Attributed>(records: R, state: PipelineState | null): R {
   const known = new Set(state?.commands.map(sortedText));
@@ -30,7 +30,7 @@ export function asImported<R extends Attributed>(records: R, state: PipelineStat
   };
 }
 
-/** Only workers know which units it held, and how long it ran. */
+/** Only workers know the units that it held, and the time that it ran. */
 const claimed = ({ held: _held, ranMs: _ranMs, ...deploy }: GoodDeploy): GoodDeploy => ({
   ...{ ...deploy, since: null, imported: true },
 });
@@ -40,7 +40,10 @@ const isSameDeploy = (one: GoodDeploy, other: GoodDeploy): boolean =>
 
 const identitiesOf = ({ artifacts }: GoodDeploy): string => artifacts.map(identityOf).sort().join('\n');
 
-/** With `service:import` for each principal, and without the rule that let it in; texts say that they were imported. */
+/**
+ * Replaces each principal by `service:import`, and removes the rule that admitted it; texts say that they were
+ * imported.
+ */
 function unattributed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(unattributed) as T;
   if (!isJsonObject(value)) return value;
@@ -55,5 +58,5 @@ function unattributed<T>(value: T): T {
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['reason', 'rejection']);
 
-/** Equal for equal values, whatever the order of their fields. */
+/** The same text for equal values, with their fields in any order. */
 export const sortedText = (value: object): string => JSON.stringify(Object.entries(value).sort());

@@ -5,14 +5,14 @@ import type { DeployRow, HistoryRow, Omitted } from '../views';
 import type { GoodDeploy, PipelineState } from './state';
 
 /**
- * What a pipeline keeps for itself, so that its state stays small whatever comes (domain/limits.ts): the identity of artifacts
- * where nobody deploys by them any more, and of lists the newest. Whatever is left out of a row is counted in it.
+ * Cuts the records of a pipeline, so that its state stays small under any load (domain/limits.ts): only identities of artifacts that
+ * no deploy needs any more, and the newest entries of lists. A row counts the entries that were cut from it.
  */
 
-/** Of a text from a signal, which nobody checked at a door, as much as a door would have let in. */
+/** The limit for texts from a signal, which no door has checked: the same that a door applies. */
 const TEXT = Math.max(REQUEST_LIMITS.reason.max, ARTIFACT_LIMITS.metadataValue.max);
 
-/** A value of a signal with its texts cut. */
+/** A value from a signal, with its texts cut. */
 export function cutTexts<T>(value: T): T {
   if (typeof value === 'string') return cutText(value, TEXT) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -20,11 +20,11 @@ export function cutTexts<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [cutText(key, TEXT), cutTexts(part)])) as T;
 }
 
-/** An artifact as a release reports it, which may have it from a service that knows no limits. */
+/** An artifact as a release reports it; it may come from a service that knows no limits. */
 export const reported = (artifact: Artifact): Artifact =>
   jsonBytes(artifact) > ARTIFACT_LIMITS.whole.max ? cutTexts(identified(artifact)) : artifact;
 
-/** The artifacts as the pipeline knows them in full; what it does not know any more stays as it is. */
+/** The artifacts in full as far as the pipeline knows them; the others stay as they are. */
 export function inFull({ good, inputs }: Pick<PipelineState, 'good' | 'inputs'>, artifacts: readonly Artifact[]) {
   const known = [...Object.values(inputs), ...Object.values(good).flatMap((deploys) => deploys.flatMap(artifactsOf))];
   const wanted = artifacts.map((artifact) => [artifact.name, artifact.version, artifact.digest].join('\n'));
@@ -37,12 +37,12 @@ export function inFull({ good, inputs }: Pick<PipelineState, 'good' | 'inputs'>,
 const artifactsOf = ({ artifacts }: GoodDeploy): readonly Artifact[] => artifacts;
 
 const ROW = STATE_LIMITS.historyRow.max;
-/** Of a row: the lists that may be long. The rest is for the trigger with its reason. */
+/** The part of a row for long lists. The rest is for the trigger with its reason. */
 const ROW_ARTIFACTS = ROW / 2;
 const ROW_UNITS = ROW / 16;
 const ROW_DEPLOYS = ROW / 4;
 
-/** A row of the history, whose lists are cut to what a row may take; artifacts whose metadata is short stay whole. */
+/** A row of the history, with its lists cut to the limit of a row; artifacts with short metadata stay whole. */
 export function keptRow(whole: HistoryRow): HistoryRow {
   const row = cutTexts(whole);
   const isShort = jsonBytes(row.artifacts) <= ROW_ARTIFACTS;

@@ -5,9 +5,9 @@ import { formatTime, plural } from '../text';
 import { heldBy, isKnownBad, type KnownBad, type PipelineState } from './state';
 
 /**
- * Known-bad from now on; once is enough. Nothing is ever dropped: when the list grows long, older reasons are cut; when it is
- * full the pipeline is held, until a person has allowed some. What still runs then has room of its own. Should that be used up
- * as well, newcomers are only counted, and the pipeline stays held for good, since nobody could recognise them any more.
+ * Marks artifacts as known-bad, each once. No entry is ever dropped. If the list grows long, older reasons are cut. If it is full, the
+ * pipeline is held until a person has allowed some entries; running work then has room of its own. If that is used up too, new entries
+ * are only counted, and the pipeline stays held permanently, since they could no longer be recognised.
  */
 export function markKnownBad(
   state: PipelineState,
@@ -28,7 +28,7 @@ export function markKnownBad(
   return heldBy(next, 'service:conveyor', full, nowMs);
 }
 
-/** What of the known-bad an action of the pipeline may make again, the newest of it; nothing where there is none. */
+/** The newest known-bad artifacts that an action of the pipeline may produce again; empty if there are none. */
 export function badOutputs({ spec, knownBad }: Pick<PipelineState, 'spec' | 'knownBad'>): {
   readonly knownBad?: readonly string[];
 } {
@@ -37,7 +37,9 @@ export function badOutputs({ spec, knownBad }: Pick<PipelineState, 'spec' | 'kno
   return bad.length === 0 ? {} : { knownBad: bad.slice(-WARNED_OF) };
 }
 
-/** Why nothing new may be deployed: there is no room for more that is bad. Undefined while there is. */
+/**
+ * The reason why no new version may be deployed: the list has no room for more bad artifacts. Undefined if it has room.
+ */
 export function whyBadFull({
   knownBad,
   badUnlisted = 0,
@@ -50,15 +52,15 @@ export function whyBadFull({
 
 const isOverHold = (bad: readonly KnownBad[]): boolean => jsonBytes(bad) > STATE_LIMITS.knownBadBeforeHold.max;
 
-/** Nobody makes again what is older; should it happen, the deploy refuses it. */
+/** Actions hardly ever produce older artifacts again; if one does, the deploy refuses it. */
 const WARNED_OF = 20;
-/** Of the newest people want to know why; of the others that they are bad. */
+/** People need the reasons of the newest; for the others it is enough that they are bad. */
 const WITH_REASON = 20;
 const SHORT_REASON = 40;
-/** Only the mark that something was cut. */
+/** Room only for the mark that the text was cut. */
 const NO_REASON = 3;
 
-/** As many reasons as there is room for, first those of the newest; of each which artifact it is stays. */
+/** As many reasons as fit, those of the newest first; the identity of each artifact stays. */
 function compacted(bad: readonly KnownBad[]): readonly KnownBad[] {
   const shorter = isOverHold(bad) ? withReasons(bad, SHORT_REASON, WITH_REASON) : bad;
   const short = isOverHold(shorter) ? withReasons(shorter, NO_REASON, WITH_REASON) : shorter;

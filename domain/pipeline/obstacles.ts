@@ -3,7 +3,7 @@ import { whyFrozen } from './freeze';
 import { byPlace, placeIn, placeOf } from './place';
 import type { PipelineState, ReadyAction } from './state';
 
-/** Why an action that is ready does not begin, and when that ends, if that is known. */
+/** The reason why a ready action does not begin, and its end if that is known. */
 export interface Obstacle {
   readonly by: 'freeze' | 'hold' | 'window' | 'calendar' | 'order' | 'deploy' | 'group' | 'pick';
   readonly why: string;
@@ -34,7 +34,7 @@ export function obstacleTo(
 export const unscheduledDeploys = (state: PipelineState): ReadyAction[] =>
   state.ready.filter((ready) => waitsForCalendar(state, ready) && ready.opensAtMs === undefined);
 
-/** The calendar gates the first deploy of a release; what follows belongs to the same rollout. */
+/** The calendar gates the first deploy of a release; later ones belong to the same rollout. */
 function waitsForCalendar(
   { spec, active }: PipelineState,
   { release, rollback, emergency, kind }: ReadyAction,
@@ -55,7 +55,7 @@ function calendar(state: PipelineState, ready: ReadyAction, nowMs: number): Obst
     : { by: 'calendar', why: `waiting for the calendar (${state.spec.schedule.calendar ?? ''})`, untilMs: opensAtMs };
 }
 
-/** With `supersede: never`, the older release that may still begin the same action: until it has, or ended, the others wait. */
+/** With `supersede: never`: the older release that may still begin the same action. The others wait until it has begun or ended. */
 function order(state: PipelineState, { release, action, rollback, emergency }: ReadyAction): Obstacle | undefined {
   if (rollback || emergency || state.spec.releases.supersede !== 'never') return undefined;
   const begunBy = state.newestBegun[action] ?? 0;
@@ -83,7 +83,7 @@ function group(
   for (const name of mutex) {
     const other = otherHolder(mutexes[name] ?? FREE_MUTEX, release);
     if (other !== undefined) return { by: 'group', why: `release ${other} holds ${name}` };
-    // It asks once more, just before it begins.
+    // It asks again, just before it begins.
     if (mutexes[name]?.holder?.requesters.includes(`${release}/${action}`)) continue;
     const older = reserved.get(name);
     if (older !== undefined && older !== release)

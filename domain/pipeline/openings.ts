@@ -4,15 +4,15 @@ import { nextExpiry } from './expiry';
 import { thawsAtMs } from './freeze';
 import type { PipelineState } from './state';
 
-/** A moment after which the calendar has to be looked up, and what for. */
+/** A time after which the calendar has to be looked up, and the release or action that waits. */
 export interface Unscheduled {
   readonly release: number;
-  /** Null: the release itself waits to start. */
+  /** Null if the release itself waits to start. */
   readonly action: string | null;
   readonly afterMs: number;
 }
 
-/** What waits for the calendar and does not know yet until when. */
+/** The releases and actions that wait for the calendar and whose time is not known yet. */
 export const unscheduled = (state: PipelineState): Unscheduled[] => [
   ...unscheduledReleases(state).map(({ number, createdAt }) => ({
     release: number,
@@ -22,7 +22,7 @@ export const unscheduled = (state: PipelineState): Unscheduled[] => [
   ...unscheduledDeploys(state).map(({ release, action, readyAtMs = 0 }) => ({ release, action, afterMs: readyAtMs })),
 ];
 
-/** The answer of the calendar for one of them; null: never. */
+/** Records the answer of the calendar for one of them; null: never. */
 export function scheduled(
   state: PipelineState,
   { release, action }: Pick<Unscheduled, 'release' | 'action'>,
@@ -38,14 +38,14 @@ export function scheduled(
       };
 }
 
-/** After a change of the calendar everything is looked up again, from when it began to wait. */
+/** After a change of the calendar all times are looked up again, from the beginning of each wait. */
 export const rescheduled = (state: PipelineState): PipelineState => ({
   ...state,
   active: state.active.map(({ opensAtMs: _, ...release }) => release),
   ready: state.ready.map(({ opensAtMs: _, ...ready }) => ready),
 });
 
-/** When the calendar next lets something through; undefined when nothing waits for it. ms since the epoch. */
+/** The next time at which the calendar admits something, in ms since the epoch; undefined if nothing waits for it. */
 export function nextOpening({ active, ready }: PipelineState, nowMs: number): number | undefined {
   const queued = active.filter(({ state }) => state === 'queued');
   const times = [...queued, ...ready].flatMap(({ opensAtMs }) => (typeof opensAtMs === 'number' ? [opensAtMs] : []));
@@ -53,7 +53,10 @@ export function nextOpening({ active, ready }: PipelineState, nowMs: number): nu
   return ahead.length > 0 ? Math.min(...ahead) : undefined;
 }
 
-/** When something is due although nobody says so: a calendar opens, a freeze lifts itself, a release expires. ms since the epoch. */
+/**
+ * The next time at which something is due without a message, in ms since the epoch: a calendar opens, a freeze lifts itself, or a release
+ * expires.
+ */
 export function nextWake(state: PipelineState, nowMs: number): number | undefined {
   const times = [nextOpening(state, nowMs), thawsAtMs(state), nextExpiry(state)].flatMap((time) => time ?? []);
   return times.length > 0 ? Math.min(...times) : undefined;

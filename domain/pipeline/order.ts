@@ -5,12 +5,15 @@ import { newestWithin } from '../size';
 import { formatTime } from '../text';
 import type { PipelineState } from './state';
 
-/** How a version stands to the latest that a pipeline has of the same artifact; `unknown` where nothing says. */
+/**
+ * The order of a version relative to the latest of the same artifact in the pipeline; `unknown` if the metadata do not
+ * show it.
+ */
 export type Order = 'newer' | 'same' | 'older' | 'unknown';
 
 /**
- * What says it, the surest first: that one follows the other (`before`: the version that it took the place of), a number that whoever
- * makes them counts (`sequence`), and when it was committed (`committedAt`). All are in the metadata.
+ * Decides by the metadata, the most certain first: one version follows the other (`before`: the version that it replaced), its producer
+ * numbers the versions (`sequence`), or the date of the commit (`committedAt`).
  */
 export function orderOf(artifact: Artifact, latest: Artifact | undefined, followed: readonly string[]): Order {
   if (latest === undefined) return 'newer';
@@ -30,7 +33,10 @@ function compared<T extends bigint | number>(
   return mine > theirs ? 'newer' : 'older';
 }
 
-/** What is wrong with metadata that gives an order; undefined if it can be read. Otherwise it would silently be ignored. */
+/**
+ * The fault in metadata that define an order; undefined if they can be read. Without this check a faulty value would silently be
+ * ignored.
+ */
 export function whyNotOrdered(key: string, value: string): string | undefined {
   if (key === 'sequence' && !SEQUENCE.test(value))
     return 'is not a whole number from 0 on of at most 19 digits, such as 42';
@@ -45,9 +51,9 @@ function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | u
 }
 
 /**
- * As `orderOf`, but the time of the push, if the forge sends it, counts before everything else. What was pushed before a push that already came
- * is older, whatever it followed then: a branch that was put back does not go forward again because somebody delivers the old push again.
- * What was pushed after it is newer, whatever its commit says: deliveries between them may be late or lost, or a branch begin at an old commit.
+ * Like `orderOf`, but the time of the push, if the forge sends it, counts first. A version that was pushed before the newest known push is older,
+ * even if it followed then: if a branch was put back, a repeated delivery of an old push does not move it forward again. A version that was pushed
+ * later is newer, regardless of its commit: deliveries in between may be late or lost, or a branch may begin at an old commit.
  */
 export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRule): Order {
   const order = orderOf(artifact, state.inputs[artifact.name], state.followed[artifact.name] ?? []);
@@ -56,10 +62,10 @@ export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRul
   return byPush === 'newer' && rule === 'pushes-hold-back' ? order : (byPush ?? order);
 }
 
-/** Earlier rules, the oldest first, could do less; a workflow that decided by one has to decide the same in a replay. */
+/** Rules of earlier versions, the oldest first. A workflow that decided by one of them has to decide the same in a replay. */
 export type OrderRule = 'pushes-hold-back' | 'pushes-decide' | 'pushes-follow';
 
-/** Whether the first two rules decide differently about a new artifact. */
+/** Whether the first two rules give different results for a new artifact. */
 export const differByRule = (state: PipelineState, artifacts: readonly Artifact[]): boolean =>
   artifacts.some((artifact) => state.inputs[artifact.name] && pushOrder(state, artifact) === 'newer');
 
@@ -77,13 +83,16 @@ export function isPutBack(state: PipelineState, artifact: Artifact, rule: OrderR
   return latest !== undefined && latest !== artifact.version && takesItsPlace;
 }
 
-/** In ms, from the metadata; only webhooks of a forge bring it. */
+/** In ms, from the metadata; only webhooks of a forge send it. */
 function pushedAtOf({ metadata: { pushedAt = '' } }: Artifact): number | undefined {
   const atMs = Date.parse(pushedAt);
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-/** When the newest push of each artifact was made, with these; of artifacts that the pipeline takes. None is made after it came. */
+/**
+ * The time of the newest push of each artifact, including these; only for artifacts that the pipeline takes. A time in the future counts as
+ * now.
+ */
 export function pushedAfter(
   { pushed, spec }: PipelineState,
   artifacts: readonly Artifact[],
@@ -98,7 +107,10 @@ export function pushedAfter(
   return { pushed: Object.fromEntries(all.filter(([name]) => Object.hasOwn(spec.artifacts, name))) };
 }
 
-/** Versions that others took the place of, with what these artifacts follow; one that came back follows again. */
+/**
+ * The versions that others have replaced, including the predecessors of these artifacts. A version that comes back is
+ * removed, so that it can follow again.
+ */
 export const followedAfter = (
   followed: PipelineState['followed'],
   artifacts: readonly Artifact[],
@@ -109,7 +121,7 @@ export const followedAfter = (
     return { ...next, [name]: all.slice(-STATE_LIMITS.followedPerArtifact.max) };
   }, followed);
 
-/** What came too late is on record. */
+/** Records artifacts that came too late. */
 export function withLate(state: PipelineState, artifacts: readonly Artifact[], nowMs: number): PipelineState {
   const news = artifacts.map((artifact) => ({
     artifact: identityOf(artifact),
@@ -121,8 +133,8 @@ export function withLate(state: PipelineState, artifacts: readonly Artifact[], n
 }
 
 /**
- * Keeps what came before the version that it follows, where only dates or numbers say that it is older: it is taken up after that version. What
- * another has followed, or was pushed earlier, is old.
+ * Keeps an artifact that came before its predecessor, if it is older only by dates or numbers: it is taken up after its predecessor. An artifact that
+ * another has followed, or that was pushed earlier, is old.
  */
 export function withEarly(state: PipelineState, late: readonly Artifact[]): PipelineState {
   const isEarly = (artifact: Artifact): boolean =>
@@ -135,7 +147,7 @@ export function withEarly(state: PipelineState, late: readonly Artifact[]): Pipe
   return { ...state, early: newestWithin([...early, ...news], STATE_LIMITS.early.max) };
 }
 
-/** What came before one of these, and follows it. */
+/** An artifact that came early and follows one of these. */
 export const findFollower = ({ early = [] }: PipelineState, artifacts: readonly Artifact[]): Artifact | undefined =>
   early.find((one) => artifacts.some(({ name, version }) => one.name === name && one.metadata['before'] === version));
 

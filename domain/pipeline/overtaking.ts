@@ -4,14 +4,17 @@ import type { Obstacle } from './obstacles';
 import { placeIn, placeOf } from './place';
 import type { ActiveRelease, PipelineState, ReadyAction } from './state';
 
-/** A release that deploys and has to make way. */
+/** A deploying release that has to make way. */
 export interface Overtaking {
   readonly release: number;
   readonly by: number;
   readonly why: 'superseded' | 'preempted';
 }
 
-/** The deploying release that a ready one makes go away: a rollback and an emergency any other, with `supersede: running` a newer one. */
+/**
+ * The deploying release that a ready one overtakes: a rollback and an emergency overtake any other; with `supersede: running` a newer release
+ * overtakes an older one.
+ */
 export function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
   if (by !== 'deploy' || followOnOf(state, ready.release)) return [];
   const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
@@ -22,7 +25,7 @@ export function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Ob
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 
-/** Once is enough, but a deploy that was to stop after its phase may have to stop now; what brings things back is never in the way. */
+/** A deploy is asked once, except that one that was to stop after its phase may have to stop now. A rollback is never asked. */
 function canBeOvertaken(
   { active }: PipelineState,
   { trigger, overtakenBy: asker }: ActiveRelease,

@@ -1,7 +1,7 @@
 import type { Principal } from '../principals';
 import type { PipelineSummary, ReleaseSummary } from '../views';
 
-/** Looking pipelines up (docs/design/workflows.md#finding-pipelines): Temporal visibility in production, memory in virtual-time tests. */
+/** Finds pipelines (docs/design/workflows.md#finding-pipelines): by Temporal visibility in production, in memory in virtual-time tests. */
 export interface PipelineIndex {
   /** Every pipeline that has an artifact from this finder, once. */
   subscriptions(finder: string): AsyncIterable<PipelineSubscriptions>;
@@ -9,30 +9,30 @@ export interface PipelineIndex {
   labelled(labels: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Releases that run or have succeeded, newest first. */
   releases(): AsyncIterable<IndexedRelease>;
-  /** Every pipeline as lists show it, also one that has ended. */
+  /** Every pipeline as lists show it, even if it has ended. */
   pipelines(): AsyncIterable<PipelineSummary>;
 }
 
-/** A release, with what it was given and what it has made so far. */
+/** A release, with its inputs and its outputs so far. */
 export interface IndexedRelease extends Pick<ReleaseSummary, 'id' | 'pipeline' | 'number' | 'startedAt' | 'artifacts'> {
   readonly runs: boolean;
   readonly owners: readonly Principal[];
 }
 
-/** What one pipeline wants of one finder. */
+/** The subscriptions of one pipeline to one finder. */
 export interface PipelineSubscriptions {
   readonly pipeline: string;
-  /** Missing where nobody knows. */
+  /** Missing if unknown. */
   readonly owners?: readonly Principal[];
-  /** When it last changed its mind; ms since the epoch. */
+  /** The time of its last change; ms since the epoch. */
   readonly subscribedAtMs: number;
   readonly subscriptions: readonly { readonly artifact: string; readonly with: Readonly<Record<string, unknown>> }[];
 }
 
-/** The memo of a pipeline's workflow by which the index finds out, under the key `subscriptions`. */
+/** The memo of a pipeline's workflow that the index reads, under the key `subscriptions`. */
 export interface SubscriptionsMemo {
   readonly atMs: number;
-  /** By the name of the artifact; `manual` ones are left out, since nothing looks for them. */
+  /** By the name of the artifact; `manual` ones are left out, since they have no finder. */
   readonly artifacts: Readonly<
     Record<string, { readonly finder: string; readonly with: Readonly<Record<string, unknown>> }>
   >;

@@ -10,11 +10,11 @@ import { byPlace } from './place';
 import { isQueued, startsWithin, surplusOf } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
-/** Releases that wait their turn to start, oldest first; a rerun where the release stood that it runs again. */
+/** Releases that wait for their turn to start, oldest first; a rerun has the place of the release that it repeats. */
 const lineOf = ({ active }: Pick<PipelineState, 'active'>): ActiveRelease[] =>
   active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger)).sort(byPlace);
 
-/** Releases that may start now, oldest first, before all those that need no room; while frozen only rollbacks. */
+/** Releases that may start now, oldest first, preceded by those that need no room; only rollbacks during a freeze. */
 export function startable(state: PipelineState, nowMs: number): ActiveRelease[] {
   const { active, spec, frozen } = state;
   const queued = active.filter(isQueued);
@@ -26,7 +26,7 @@ export function startable(state: PipelineState, nowMs: number): ActiveRelease[] 
   return [...queued.filter(({ trigger }) => skipsTheQueue(trigger)), ...regular.slice(0, fitting)];
 }
 
-/** With `gates: releases` the calendar says when releases start. */
+/** With `gates: releases` the calendar determines when releases start. */
 const gatesReleases = ({ spec: { schedule } }: PipelineState): boolean =>
   schedule.mode === 'calendar' && schedule.gates === 'releases';
 
@@ -37,7 +37,7 @@ const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: nu
 export const unscheduledReleases = (state: PipelineState): ActiveRelease[] =>
   gatesReleases(state) ? lineOf(state).filter(({ opensAtMs }) => opensAtMs === undefined) : [];
 
-/** Why a queued release does not start, and until when if that is known. */
+/** The reason why a queued release does not start, and the end of the wait if it is known. */
 export function whyQueued(
   state: PipelineState,
   release: ActiveRelease,
@@ -58,8 +58,8 @@ export function whyQueued(
 }
 
 /**
- * Releases that never start, since a newer one says the same later: of those that wait for the same opening of the calendar all but the
- * newest, and the oldest of a line that has grown too long; and what has expired. With `supersede: never` each has its turn.
+ * Removes releases that never start. Of those that wait for the same opening of the calendar, only the newest stays; a line that has grown too
+ * long loses its oldest; and expired releases go. With `supersede: never` each release has its turn.
  */
 export function thinned(before: PipelineState, nowMs: number): PipelineState {
   const state = withoutExpired(withoutDropped(before, nowMs), nowMs);
@@ -72,7 +72,7 @@ export function thinned(before: PipelineState, nowMs: number): PipelineState {
   return superseded(state, [...new Set([...gated, ...surplus])], newest, nowMs);
 }
 
-/** Follow-ons that nobody needs any more, before they started. */
+/** Removes follow-ons that are not needed any more and have not started. */
 const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
   state.active.filter(isQueued).reduce((next, release) => {
     const why = whyDropped(next, release);
@@ -81,22 +81,22 @@ const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
     return recordRelease(next, { ...neverStarted(release, 'superseded', nowMs), causedBy: why.by }, nowMs);
   }, state);
 
-/** Whatever has waited too long, also in a freeze, and under `supersede: never`. */
+/** Removes releases that have waited too long, even in a freeze and under `supersede: never`. */
 const withoutExpired = (state: PipelineState, nowMs: number): PipelineState =>
   expired(state, nowMs).reduce(
     (next, release) => recordRelease(next, neverStarted(release, 'expired', nowMs), nowMs),
     state,
   );
 
-/** Those that were dropped end soon; until they have, there is no room for more than so many. */
+/** Dropped follow-ons end soon. Until then, no more than a limited number may exist. */
 const hasFewFollowOns = ({ active }: PipelineState): boolean =>
   active.filter(({ followOn }) => followOn !== undefined).length <= STATE_LIMITS.followOns.max;
 
-/** In the history it says which units were left behind, and how to bring them. */
+/** The history shows the units that were left behind, and how to update them. */
 const withoutFollowOn = (state: PipelineState, release: ActiveRelease, nowMs: number): PipelineState =>
   release.followOn ? recordRelease(state, neverStarted(release, 'superseded', nowMs), nowMs) : state;
 
-/** The newer release starts when the older one would have. */
+/** The newer release starts at the time of the older one. */
 function inheritingOpening(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
   if (typeof opensAtMs !== 'number') return state;
   const earlier = (release: ActiveRelease): ActiveRelease => ({
@@ -109,7 +109,7 @@ function inheritingOpening(state: PipelineState, { opensAtMs }: ActiveRelease, n
   };
 }
 
-/** Why a release cannot be cancelled in the queue; undefined when it can. */
+/** The reason why a release cannot be cancelled in the queue; undefined if it can. */
 export function whyNotQueued({ active }: PipelineState, number: number): string | undefined {
   const release = active.find((each) => each.number === number);
   if (release === undefined) return 'it has ended';
@@ -136,14 +136,17 @@ const neverStarted = (
   neverStarted: true,
 });
 
-/** Why the line does not take a release: under `supersede: never` nothing is dropped, so what does not fit is not taken. */
+/**
+ * The reason why the line does not take a release: under `supersede: never` no release is dropped, so one that does not fit is
+ * refused.
+ */
 export function whyFull(state: PipelineState, release: ActiveRelease): string | undefined {
   const line = lineOf(state);
   if (state.spec.releases.supersede !== 'never' || surplusOf([...line, release]) === 0) return undefined;
   return `${plural(line.length, 'release')} ${conjugate(line.length, 'wait')} already, and with supersede: never none of them is dropped`;
 }
 
-/** The oldest of a line that has grown too long make way at once, before the next is let in. */
+/** If a line has grown too long, its oldest releases make way at once, before the next is admitted. */
 export function withoutSurplus(state: PipelineState, nowMs: number): PipelineState {
   const line = lineOf(state);
   const newest = line.at(-1);

@@ -5,24 +5,26 @@ import { withdraw } from './admission';
 import { recordDeploy, recordRelease, unrecorded } from './recordOutcome';
 import type { PipelineState } from './state';
 
-/** What became of a release that its pipeline takes for running. */
+/** The end of a release that its pipeline still records as running. */
 export type ReleaseEnd =
-  /** It said so, and its word was lost. */
+  /** The release reported its end, but the report was lost. */
   | { readonly kind: 'told'; readonly result: ReleaseResult }
-  /** It was ended from outside, and can say nothing. */
+  /** The release was ended from outside, and cannot report. */
   | {
       readonly kind: 'gone';
       readonly number: number;
       readonly endedAt: string;
-      /** Its deploys that have ended, in their order. */
+      /** Its ended deploys, in order. */
       readonly deploys: readonly DeployEnded[];
-      /** What it left behind that continues, in words: deploys, and runs that no service has stopped yet. */
+      /**
+       * The work that it left behind and that continues, in words: deploys, and runs that no service has stopped yet.
+       */
       readonly open: readonly string[];
     };
 
 /**
- * The records of a release that can no longer say how it ended. What it holds it keeps until all that it began is over: a deploy of
- * it may revert for hours, and then its artifact is known-bad.
+ * The records after the end of a release that cannot report it. It keeps its locks until all work that it began is over: one of its deploys
+ * may revert for hours, and then its artifact is known-bad.
  */
 export function reconcile(state: PipelineState, end: ReleaseEnd, nowMs: number): PipelineState {
   if (end.kind === 'told') return recordRelease(state, end.result, nowMs);
@@ -38,7 +40,7 @@ export function reconcile(state: PipelineState, end: ReleaseEnd, nowMs: number):
   return recordRelease(booked, result, nowMs);
 }
 
-/** It asks for nothing any more, but what it began is not over. */
+/** It waits for nothing any more, but the work that it began is not over. */
 const waiting = (state: PipelineState, { number, endedAt, open }: Extract<ReleaseEnd, { kind: 'gone' }>) => ({
   ...state,
   ready: state.ready.filter(({ release }) => release !== number),
@@ -47,7 +49,7 @@ const waiting = (state: PipelineState, { number, endedAt, open }: Extract<Releas
   ),
 });
 
-/** The first of it, in words; how much more there is comes last. */
+/** The first entries, in words, followed by the number of further ones. */
 function openWithin(open: readonly string[]): readonly string[] {
   const kept = firstWithin(
     open.map((one) => cutText(one, STATE_LIMITS.open.max / 2)),

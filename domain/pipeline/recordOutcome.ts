@@ -14,10 +14,10 @@ import { withReplacement } from './replaced';
 import { disturbed, madeWay, standsSince } from './uptime';
 import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
-/** Of releases that ended: what a pipeline remembers. */
+/** The number of ended releases that a pipeline remembers. */
 export const KEPT_RELEASES = STATE_LIMITS.history.max;
 
-/** What is to blame when a set of artifacts is bad: those that the good set did not have; all, when it had them all. */
+/** The artifacts to blame for a bad set: those that differ from the good set, or all if none differ. */
 export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
   const known = new Set(good.map(identityOf));
   const fresh = artifacts.filter((artifact) => !known.has(identityOf(artifact)));
@@ -25,8 +25,8 @@ export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]
 }
 
 /**
- * Records what a release came to: history, what is good now, known-bad, and what follows a revert (docs/design/deploy.md#revert).
- * Whatever it held or waited for is free again.
+ * Records the result of a release: history, good versions, known-bad ones, and the consequences of a revert
+ * (docs/design/deploy.md#revert). Everything that it held or waited for becomes free.
  */
 export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
   const release = state.active.find(({ number }) => number === result.number);
@@ -45,7 +45,7 @@ export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs
   };
 }
 
-/** What the pipeline's last release ran on and made: what `when: { changed: … }` compares with. */
+/** The inputs and outputs of the pipeline's last release, with which `when: { changed: … }` compares. */
 export const lastRanOn = ({ history }: Pick<PipelineState, 'history'>): readonly Artifact[] =>
   history.findLast(({ trigger, neverStarted }) => trigger.kind !== 'follow-on' && !neverStarted)?.artifacts ?? [];
 
@@ -58,7 +58,7 @@ export function recordDeploy(state: PipelineState, number: number, deploy: Deplo
   return withRelease(after, number, { booked });
 }
 
-/** What of a release is good now, known-bad, and what follows a revert. */
+/** Records the good versions, the known-bad ones, and the consequences of a revert. */
 function recordDeploys(
   state: PipelineState,
   release: ActiveRelease,
@@ -73,14 +73,14 @@ function recordDeploys(
   return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
 }
 
-/** What goes back, or completes an earlier deploy, makes nothing younger. */
+/** A rollback or a follow-on brings nothing new, so it does not count here. */
 function deployedAfter({ release, deploys }: Deploys, nowMs: number): Pick<PipelineState, 'deployedAt'> {
   const isNew = release.trigger.kind !== 'rollback' && release.followOn === undefined;
   const hasDeployed = deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
   return isNew && hasDeployed ? { deployedAt: formatTime(nowMs) } : {};
 }
 
-/** Deploys that are not in the records yet; of each action they come in order. */
+/** Deploys that are not recorded yet; those of each action come in order. */
 export function unrecorded(
   { booked = {} }: Pick<ActiveRelease, 'booked'>,
   { deploys }: Pick<ReleaseResult, 'deploys'>,
@@ -96,7 +96,7 @@ const withRelease = (state: PipelineState, number: number, patch: Partial<Active
   active: state.active.map((release) => (release.number === number ? { ...release, ...patch } : release)),
 });
 
-/** How the deploys of a release ended. */
+/** The ends of a release's deploys. */
 type Deploys = Pick<ReleaseResult, 'deploys'> & { readonly release: ActiveRelease };
 
 function releasedBy(mutex: Mutex, release: number): Mutex {
@@ -104,7 +104,7 @@ function releasedBy(mutex: Mutex, release: number): Mutex {
   return mutex.holder.requesters.reduce((held, requester) => leave(held, requester).mutex, mutex);
 }
 
-/** A follow-on completes what another release brought. */
+/** A follow-on only completes the version of another release. */
 const goodAfter = ({ good }: PipelineState, { release, deploys }: Deploys, nowMs: number): PipelineState['good'] =>
   release.followOn ? good : deploys.reduce((after, deploy) => withDeploy(after, release, deploy, nowMs), good);
 
@@ -130,7 +130,10 @@ function withDeploy(
   return { ...good, [action]: withReplacement(after, release.replaced?.[action], nowMs) };
 }
 
-/** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts identifies none of them. */
+/**
+ * The version of a fleet before the first release, as if a release 0 had brought it. If the version stands for several artifacts, it identifies none
+ * of them.
+ */
 function ranBefore([artifact, ...others]: readonly Artifact[], result: DeployResult): readonly GoodDeploy[] {
   const { before: version } = result;
   if (artifact === undefined || others.length > 0 || version === undefined) return [];
@@ -140,7 +143,7 @@ function ranBefore([artifact, ...others]: readonly Artifact[], result: DeployRes
 
 const heldIn = ({ held }: DeployResult): Pick<GoodDeploy, 'held'> => (held === undefined ? {} : { held });
 
-/** Once a deploy has come through, or everything is as before, there is nothing to inherit any more; what one leaves mixed is. */
+/** Once a deploy has succeeded or reverted completely, there is no inheritance any more; a deploy that leaves units mixed adds to it. */
 function inheritedAfter({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {
   return deploys.reduce((before, { action, result }) => {
     const { leaves } = leftBehind(result);
@@ -178,7 +181,7 @@ function afterReverts(state: PipelineState, result: Deploys, nowMs: number): Pip
   return why === undefined || marked.held ? marked : heldBy(marked, 'service:conveyor', why, nowMs);
 }
 
-/** A later attempt of the same action has succeeded: what was reverted before runs in production now. */
+/** A later attempt of the same action has succeeded, so the version that was reverted before now runs in production. */
 const cameThrough = ({ deploys }: Deploys, action: string, after: number): boolean =>
   deploys.slice(after + 1).some((later) => later.action === action && later.result.outcome === 'succeeded');
 

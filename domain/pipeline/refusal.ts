@@ -2,7 +2,7 @@ import type { Excess } from '../unfit';
 import { whyNotCommand, type Policy } from '../principals';
 import type { PipelineState } from './state';
 
-/** Why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
+/** The reason why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
 export interface Refusal {
   readonly code:
     | 'not-permitted'
@@ -18,7 +18,7 @@ export interface Refusal {
     | 'queue-full'
     | 'emergency-full';
   readonly message: string;
-  /** What the error's wording needs besides. */
+  /** Further values for the wording of the error. */
   readonly names?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const policyOf = (state: Pick<PipelineState, 'spec' | 'groups'>): Policy 
   groups: state.groups,
 });
 
-/** Undefined for whoever may command a pipeline. */
+/** Undefined if the actor may command the pipeline. */
 export function notPermitted(
   policy: Policy,
   acting: { readonly actor: string; readonly permitted?: string | undefined },

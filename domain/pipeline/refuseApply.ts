@@ -10,7 +10,7 @@ import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
 const CALENDAR =
   'its blackouts name a calendar, which conveyor apply reads where the pipeline file lies; here name the dates';
 
-/** An owner of what there is may change it; who creates a pipeline must be an owner of what it becomes. */
+/** An owner of an existing pipeline may change it; the creator of a pipeline must be an owner of the new one. */
 export function refuseApply(
   state: PipelineState | null,
   spec: PipelineSpec,
@@ -24,7 +24,7 @@ export function refuseApply(
   return notPermitted(policy, { actor, permitted }, spec.pipeline) ?? refuseLargeSpec(spec, groups);
 }
 
-/** What the schema of the file does not see: lists that are small each, and large together. */
+/** The schema of the file does not find lists that are small each, but large together. */
 export const refuseLargeSpec = (spec: PipelineSpec, groups: Policy['groups']): Refusal | undefined =>
   tooLarge(
     over(SPEC_LIMITS.spec, jsonBytes(spec)) ??
@@ -33,11 +33,11 @@ export const refuseLargeSpec = (spec: PipelineSpec, groups: Policy['groups']): R
       over(REQUEST_LIMITS.groups, jsonBytes(policyGroups(spec, groups))),
   );
 
-/** Labels as the search attribute `ConveyorLabels` has them. */
+/** Labels in the form of the search attribute `ConveyorLabels`. */
 export const labelWords = ({ labels }: Pick<PipelineSpec, 'labels'>): string[] =>
   Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 
-/** Of the platform's groups those that may do something here: the others are none of the pipeline's business. */
+/** The platform's groups that may act here; the pipeline does not need the others. */
 export function policyGroups(
   spec: Pick<PipelineSpec, 'owners' | 'actions'>,
   groups: Policy['groups'],

@@ -5,8 +5,8 @@ import type { PipelineState } from './state';
 type DeployActions = PipelineSpec['actions'];
 
 /**
- * A pipeline with another file. The records of a deploy action follow it to a new name if its push type and configuration show that
- * it deploys the same: a revert then goes back past the renaming.
+ * A pipeline with another file. If a deploy action has a new name but the same push type and configuration, its records follow it, so that
+ * a revert can go back past the renaming.
  */
 export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineState {
   const renamed = renamedDeploys(state.spec.actions, spec.actions);
@@ -21,7 +21,7 @@ export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineStat
   };
 }
 
-/** New names by old ones; a name is left out if it could mean two. */
+/** New names by old ones; an ambiguous name is left out. */
 function renamedDeploys(before: DeployActions, after: DeployActions): ReadonlyMap<string, string> {
   const gone = deploysBut(before, after);
   const fresh = deploysBut(after, before);

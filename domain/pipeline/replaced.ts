@@ -8,8 +8,8 @@ import { interrupted } from './uptime';
 type GoodDeploys = readonly GoodDeploy[];
 
 /**
- * Another pipeline replaced what a deploy action brought, everywhere or on some units, or the old version runs again (domain/brought.ts). If it
- * was replaced everywhere, the replacement is what runs now, and what a later release goes back to.
+ * Records that another pipeline replaced the version of a deploy action, everywhere or on some units, or that the old version runs again
+ * (domain/brought.ts). If it was replaced everywhere, the replacement is the running version, and a later release goes back to it.
  */
 export function replaced(state: PipelineState, notice: ReplacedNotice, nowMs: number): PipelineState {
   const { action, release, by } = notice;
@@ -28,7 +28,7 @@ const withNotice = (release: ActiveRelease, { action, by }: ReplacedNotice): Act
   replaced: { ...release.replaced, [action]: by },
 });
 
-/** @param by null if what was brought last runs again */
+/** @param by null if the version that was brought last runs again */
 export function withReplacement(good: GoodDeploys, by: Replaced | null | undefined, nowMs: number): GoodDeploys {
   const own = good.slice(0, good.findLastIndex((deploy) => deploy.by === undefined) + 1);
   const last = own.at(-1);
@@ -42,7 +42,7 @@ export function withReplacement(good: GoodDeploys, by: Replaced | null | undefin
   return [...before, interrupted(whole, Date.parse(at)), entry].slice(-STATE_LIMITS.goodPerAction.max);
 }
 
-/** What another pipeline deploys under names of its own; nothing if several artifacts have other names. */
+/** The artifacts of another pipeline under this pipeline's names; empty if several artifacts have other names. */
 function asOwn(own: readonly Artifact[], { version, artifacts }: Replaced): readonly Artifact[] {
   const [only, ...others] = own;
   if (only !== undefined && others.length === 0) return [{ name: only.name, kind: only.kind, version, metadata: {} }];
@@ -54,16 +54,19 @@ function asOwn(own: readonly Artifact[], { version, artifacts }: Replaced): read
   return names(own) === names(artifacts) ? artifacts : [];
 }
 
-/** What the action itself brought last. */
+/** The last version that the action itself brought. */
 export const lastOwn = (good: GoodDeploys): GoodDeploy | undefined => good.findLast(({ by }) => by === undefined);
 
-/** Another pipeline's release that runs where the action had brought its version. */
+/** The release of another pipeline that runs in place of the action's version. */
 export const replacementOf = (good: GoodDeploys): GoodDeploy | undefined => {
   const last = good.at(-1);
   return last?.by === undefined ? undefined : last;
 };
 
-/** Whether a rollback leaves an action alone, since another pipeline has brought a version there that the rollback does not bring. */
+/**
+ * Whether a rollback leaves an action alone, because another pipeline has replaced its version there and the rollback does not bring that
+ * one.
+ */
 export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[]): boolean {
   const other = replacementOf(good);
   if (other === undefined) return false;
@@ -71,6 +74,6 @@ export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[]): boole
   return other.artifacts.length === 0 || !other.artifacts.every((artifact) => brings.has(identityOf(artifact)));
 }
 
-/** As people read it. */
+/** In words, for people. */
 export const replacedWords = ({ by = '', version }: Pick<GoodDeploy, 'by' | 'version'>): string =>
   `${by} is what runs now (${version})`;

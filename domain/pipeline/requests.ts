@@ -18,8 +18,8 @@ import { completed, missing, remembering, repeated, resubmitted, reusedKey } fro
 import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
 
 /**
- * What a finder, a verified webhook or a parent's release submits needs no owner; a person does, however they ask. What came
- * before is answered as before; what is not given is taken from what the pipeline knows.
+ * A submission by a finder, a verified webhook or a parent's release needs no owner; a person's request does, by any door. A
+ * repeated request gets the same answer. Inputs that are left out are taken from the pipeline's records.
  */
 export function refuseRelease(
   state: PipelineState,
@@ -42,7 +42,7 @@ export function refuseRelease(
   return refuseNow(state, artifacts, trigger, completed(state, artifacts));
 }
 
-/** As `refuseRelease`, but for artifacts that are not there yet. */
+/** Like `refuseRelease`, for artifacts that do not exist yet. */
 export function refuseSubmission(
   state: PipelineState,
   artifacts: readonly Artifact[],
@@ -53,7 +53,10 @@ export function refuseSubmission(
   return refuseNow(state, artifacts, trigger);
 }
 
-/** An emergency names a deploy, and brings what that deploys. It bypasses the line, and no freeze: whoever froze the pipeline unfreezes it. */
+/**
+ * An emergency names a deploy, and brings the artifacts of that deploy. It bypasses the line but not a freeze: the actor of the freeze has to lift
+ * it.
+ */
 export function refuseEmergency(
   state: PipelineState,
   artifacts: readonly Artifact[],
@@ -78,7 +81,7 @@ export function refuseEmergency(
   const names = action.inputs.filter((input) => !artifacts.some((artifact) => artifact.name === input));
   if (names.length > 0)
     return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
-  // Whoever decided by the rules of the platform knows who else may approve.
+  // An actor that was admitted by a rule of the platform knows the other approvers.
   const never = trigger.permitted === undefined ? whyNeverApproved(state.spec, policyOf(state), trigger) : undefined;
   if (never !== undefined) return { code: 'invalid-state', message: never };
   const full = whyBadFull(state);
@@ -88,7 +91,7 @@ export function refuseEmergency(
   return refuseContent(state, artifacts, trigger);
 }
 
-/** A rerun of a release that has ended, with what that was given. One that is under way is the answer to whoever asks again. */
+/** A rerun of a release that has ended, with the same inputs. If a rerun is under way, a repeated request gets that one. */
 export function refuseRerun(
   state: PipelineState,
   artifacts: readonly Artifact[],
@@ -139,7 +142,7 @@ function refuseArtifacts(
   return undefined;
 }
 
-/** An answer with the release of other content would look as if this one ships. */
+/** If the answer named a release with other content, it would look as if that shipped the requested content. */
 function refuseReuse(...request: Parameters<typeof reusedKey>): Refusal | undefined {
   const [, , trigger] = request;
   const reused = isPlatform(trigger) ? undefined : reusedKey(...request);
@@ -149,7 +152,7 @@ function refuseReuse(...request: Parameters<typeof reusedKey>): Refusal | undefi
   return { code: 'key-reused', message: `the key ${names[0]} started ${was}, and now comes with ${now}`, names };
 }
 
-/** A child is released by a parent that one of its owners owns as well, or that it names in a label: `parent: inference`. */
+/** A child accepts a release from a parent that shares one of its owners, or that it names in a label: `parent: inference`. */
 function consents(state: PipelineState, parent: string, parentOwners: readonly string[]): boolean {
   const { owners, labels } = state.spec;
   const [pipeline] = parent.split('/');
@@ -161,7 +164,7 @@ function consents(state: PipelineState, parent: string, parentOwners: readonly s
 
 const isPlatform = ({ kind }: Trigger): boolean => kind === 'finder' || kind === 'webhook' || kind === 'parent';
 
-/** Refused last of all: what cannot be taken now. */
+/** The last refusals: requests that cannot be taken now. */
 function refuseNow(
   state: PipelineState,
   given: readonly Artifact[],
@@ -189,7 +192,7 @@ function refuseToRemember(state: PipelineState, given: readonly Artifact[]): Ref
   return tooLarge(over(STATE_LIMITS.inputs, jsonBytes(latest)));
 }
 
-/** The release that a request would make. */
+/** The release that a request would create. */
 const queuedAs = (state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): ActiveRelease =>
   newestIn(created(state, artifacts, trigger, 0));
 
@@ -204,7 +207,7 @@ function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusa
   return bad && { code: 'known-bad', message: bad.reason, names: [bad.artifact] };
 }
 
-/** A release reports its end to a workflow; no id is longer. */
+/** A release reports its end to a workflow; no workflow id is longer than this. */
 export const refuseReportTo = (workflowId: string): Refusal | undefined =>
   tooLarge(over(REQUEST_LIMITS.workflowId, textBytes(workflowId)));
 
@@ -215,7 +218,7 @@ export function refuseCancelQueued(state: PipelineState, number: number, command
   return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
-/** Never for being too many: one that is asked for again is the one under way. */
+/** Never refused for their number: a repeated rollback is the one under way. */
 export function refuseRollBack(state: PipelineState, of: number, command: CommandInput): Refusal | undefined {
   const forbidden = refuseCommand(state, command);
   if (forbidden) return forbidden;
@@ -224,7 +227,7 @@ export function refuseRollBack(state: PipelineState, of: number, command: Comman
   return 'impossible' in back ? { code: 'invalid-state', message: back.impossible } : undefined;
 }
 
-/** A rollback that could not deploy what it would bring. */
+/** Refuses a rollback that could not deploy the artifacts that it would bring. */
 export function refuseLacking(state: PipelineState, of: number): Refusal | undefined {
   const back = rollbackUnderWay(state, of) === undefined ? rollbackOf(state, of) : [];
   const lacking = 'impossible' in back || back.length === 0 ? undefined : lackingInputs(state, back);

@@ -7,15 +7,15 @@ import { placeOf } from './place';
 import { created, type ActiveRelease, type KnownBad, type PipelineState } from './state';
 import { completed } from './submissions';
 
-/** Running again what failed of a release that has ended: a new release of the same inputs, which stands in its place. */
+/** Repeats the failed actions of an ended release: a new release with the same inputs, in the same place. */
 
-/** Why a release is not run again, and what to do instead. */
+/** The reason why a release cannot run again, and an alternative. */
 export interface NoRerun {
   readonly why: string;
   readonly instead: string;
 }
 
-/** The rerun under way, of the release itself or of one that runs the same again; undefined when there is none. */
+/** The rerun under way, of the release itself or of another with the same place; undefined if there is none. */
 export function rerunUnderWay(state: PipelineState, of: number): number | undefined {
   const row = state.history.find(({ number }) => number === of);
   const place = row && placeOf(row);
@@ -63,7 +63,10 @@ const KINDS: Partial<Readonly<Record<Trigger['kind'], string>>> = {
   'follow-on': 'a follow-on',
 };
 
-/** What a newer release has begun that a rerun would begin: it would bring back something older. */
+/**
+ * The action that a newer release has begun and that a rerun would begin too: the rerun would bring back something
+ * older.
+ */
 function begunSince(
   { spec, newestBegun }: PipelineState,
   row: HistoryRow,
@@ -86,7 +89,7 @@ function insteadOf({ spec }: PipelineState, { trigger, artifacts, deploys, numbe
   return `conveyor release ${spec.pipeline}${given} releases the same versions from the beginning`;
 }
 
-/** What of it is known to be bad, made by it or given to it: nobody deploys that again until a person allows it. */
+/** A known-bad artifact among its inputs and outputs: none is deployed again until a person allows it. */
 export function badOf(state: PipelineState, of: number, given: readonly Artifact[]): [Artifact, KnownBad] | undefined {
   const row = state.history.find(({ number }) => number === of);
   const all = [...inputsOfRerun(state, given), ...(row?.artifacts ?? [])];
@@ -97,7 +100,7 @@ export function badOf(state: PipelineState, of: number, given: readonly Artifact
   return undefined;
 }
 
-/** Whether these are what the release was given, as far as its pipeline knows. */
+/** Whether these are the inputs of the release, as far as its pipeline knows. */
 export function areThoseOf({ history }: PipelineState, of: number, given: readonly Artifact[]): boolean {
   const row = history.find(({ number }) => number === of);
   if (row === undefined || row.omitted?.['artifacts'] !== undefined) return true;
@@ -105,14 +108,14 @@ export function areThoseOf({ history }: PipelineState, of: number, given: readon
   return given.every((artifact) => had.has(identityOf(artifact)));
 }
 
-/** What the pipeline takes by now of what the release was given, and the latest of what it takes besides. */
+/** The inputs of the release that the pipeline still takes, and the latest values of the others that it takes now. */
 const inputsOfRerun = (state: PipelineState, given: readonly Artifact[]): readonly Artifact[] =>
   completed(
     state,
     given.filter(({ name }) => Object.hasOwn(state.spec.artifacts, name)),
   );
 
-/** Queued, in the place of what it runs again. What it was given does not become the latest of anything. */
+/** Queues it in the place of the release that it repeats. Its inputs do not become the latest values. */
 export function rerunCreated(
   state: PipelineState,
   of: number,

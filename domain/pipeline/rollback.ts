@@ -10,7 +10,7 @@ import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from
 
 type GoodDeploys = readonly GoodDeploy[];
 
-/** Who undoes which release, and why. */
+/** The actor, the release to undo, and the reason. */
 export interface Rollback {
   readonly of: number;
   readonly actor: string;
@@ -19,9 +19,9 @@ export interface Rollback {
 }
 
 /**
- * What a rollback of a release deploys: what was in production before it; or why there is nothing to go back to. Never what
- * is undone under another number, nor what is known to be bad, and one version of each artifact for all of the deploys. Where the
- * last rollback did not come to its end, or the release itself, it is what was good last.
+ * The artifacts that a rollback of a release deploys, which were in production before it; or the reason why there are none. They are
+ * never the undone version under another number, nor known-bad, and there is one version of each artifact for all deploys. If the release
+ * itself or its last rollback did not complete, they are the last good ones.
  */
 export function rollbackOf(
   state: PipelineState,
@@ -39,7 +39,7 @@ export function rollbackOf(
   return 'impossible' in back && own.length > 0 ? backTo(state, own, number) : back;
 }
 
-/** Deploys that the pipeline file no longer has, if no other can go back instead: they brought what should be undone, or everything that runs. */
+/** Deploys that the pipeline file no longer has, if no other deploy can go back instead: they brought the version to undo. */
 function formerDeploys({ spec, good }: PipelineState, number: number, newest: readonly number[]): readonly string[] {
   if (newest.includes(number)) return [];
   const former = Object.entries(good).filter(([action]) => spec.actions[action]?.type !== 'deploy');
@@ -50,12 +50,12 @@ const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly strin
   `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
   `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
 
-/** The release is about to end, and its pipeline has not yet learnt the result. */
+/** The release is about to end, and its pipeline has not yet recorded the result. */
 export const NOT_BOOKED = 'its end is being recorded: ask again';
 
 const NOTHING_DEPLOYED = 'nothing of it is deployed';
 
-/** A release that has not ended for its pipeline: it has brought nothing, or what it brought is not yet on record. */
+/** A release whose end is not recorded yet: it has brought nothing, or the record of its versions is still missing. */
 function whyActive({ active }: PipelineState, of: number): string | undefined {
   const release = active.find(({ number }) => number === of);
   if (release === undefined) return undefined;
@@ -63,7 +63,10 @@ function whyActive({ active }: PipelineState, of: number): string | undefined {
   return release.gone ? `it was ended through Temporal, and ${release.gone.open.join('; ')}` : NOT_BOOKED;
 }
 
-/** What runs instead of what should be undone. To undo what another pipeline brought, revert there, or push the version that should run. */
+/**
+ * Names the release that runs instead of the one to undo. A version that another pipeline brought is undone by a revert there, or by a push of the
+ * wanted version.
+ */
 function whyNotNewest(
   state: PipelineState,
   all: readonly GoodDeploys[],
@@ -72,7 +75,7 @@ function whyNotNewest(
 ): string {
   const active = whyActive(state, of);
   if (active !== undefined) return active;
-  // Zero stands for what ran before the first release, which a rollback may be about to bring back.
+  // Zero is the state before the first release, which a rollback may be about to restore.
   if (newest.length > 0 && Math.max(...newest) === 0) return NOTHING_DEPLOYED;
   if (newest.length > 0) return whyNewer(state, Math.max(...newest));
   const other = all.flatMap((good) => replacementOf(good) ?? []).at(-1);
@@ -96,7 +99,7 @@ function whyNewer({ deploys: { holder } }: PipelineState, newest: number): strin
   return `release ${holder.owner} is being deployed over release ${newest}; revert one of these`;
 }
 
-/** @param inProduction what of it is undone; each brought at least one */
+/** @param inProduction the deploys to undo; each has brought at least one version */
 function backTo(
   state: PipelineState,
   inProduction: readonly GoodDeploys[],
@@ -113,7 +116,7 @@ function backTo(
   return { impossible: 'no earlier version is known to be good for all of its deploys' };
 }
 
-/** The present file cannot deploy what an earlier file called by another name. */
+/** The present file cannot deploy artifacts that an earlier file had under other names. */
 export function lackingInputs({ spec, good }: PipelineState, back: readonly Artifact[]): string | undefined {
   const known = new Set(back.map(({ name }) => name));
   const lacking = Object.entries(spec.actions).flatMap(([name, { type, inputs }]) =>
@@ -126,26 +129,26 @@ export function lackingInputs({ spec, good }: PipelineState, back: readonly Arti
 
 const isBroughtBack = (good: GoodDeploys = []): boolean => good.length > 0 && replacementOf(good) === undefined;
 
-/** A rollback brings one version to all units; where they ran several, a person has to choose. */
+/** A rollback brings one version to all units. If they ran several before, a person has to choose. */
 function severalBefore(inProduction: readonly GoodDeploys[]): string {
   const first = inProduction.flat().find(({ over }) => over !== undefined);
   if (first?.over === undefined) return '';
   return `: before release ${first.release} units ran several versions (${first.over}); release the one that all of them should run`;
 }
 
-/** The release that undoes another already; undefined when none does. */
+/** The rollback of a release that is under way; undefined if there is none. */
 export const rollbackUnderWay = ({ active }: PipelineState, of: number): number | undefined =>
   active.find(({ trigger }) => trigger.kind === 'rollback' && trigger.of === of)?.number;
 
-/** What was good for each deploy action that the pipeline still has. */
+/** The good versions of each deploy action that the pipeline still has. */
 const deploysOf = ({ spec, good }: PipelineState): (readonly GoodDeploy[])[] =>
   Object.entries(good).flatMap(([action, deploys]) =>
     spec.actions[action]?.type === 'deploy' && deploys.length > 0 ? [deploys] : [],
   );
 
 /**
- * Whether a release is not good, or no longer, and yet may run, with nothing newer but what was to undo it: its deploys did not end
- * well, or its rollback came to nothing, or not everywhere.
+ * Whether a release is not good, or no longer, but may still run, and nothing newer exists except its rollbacks: its deploys did not end
+ * well, or its rollback failed or was incomplete.
  */
 function isLeftOver(state: PipelineState, number: number): boolean {
   const undoings = state.history.filter(({ trigger }) => trigger.kind === 'rollback' && trigger.of === number);
@@ -159,7 +162,7 @@ function isLeftOver(state: PipelineState, number: number): boolean {
 
 const LEAVES_SOMETHING: ReadonlySet<DeployOutcome> = new Set(['failed', 'cancelled', 'revert-failed']);
 
-/** Whether a deploy is still something to go back to once a release is undone. */
+/** Whether a deploy remains a candidate to go back to once a release is undone. */
 function isStillGood(state: PipelineState, good: readonly GoodDeploy[], deploy: GoodDeploy, undone: number): boolean {
   const same = good.some(
     ({ release, version, by }) => release === undone && by === undefined && version === deploy.version,
@@ -171,7 +174,7 @@ function isStillGood(state: PipelineState, good: readonly GoodDeploy[], deploy: 
   );
 }
 
-/** All that was in production after a release; undefined when something was not yet, or in another version than the rest. */
+/** The artifacts in production after a release; undefined if some were not there yet, or if their versions disagree. */
 function productionAt(good: readonly GoodDeploys[], release: number): readonly Artifact[] | undefined {
   const then = good.map((deploys) => deploys.filter((deploy) => deploy.release <= release).at(-1));
   if (then.some((deploy) => deploy === undefined)) return undefined;
@@ -181,8 +184,8 @@ function productionAt(good: readonly GoodDeploys[], release: number): readonly A
 }
 
 /**
- * The pipeline with a rollback queued: what it undoes is no longer good, what is new in it known-bad unless said otherwise,
- * and deploys are held unless the pipeline is to continue after a revert.
+ * The pipeline with a rollback queued. The undone versions are no longer good, their new artifacts are known-bad unless the command
+ * says otherwise, and deploys are held unless the pipeline is set to continue after a revert.
  */
 export function rolledBack(
   state: PipelineState,
@@ -209,8 +212,8 @@ export function rolledBack(
 }
 
 /**
- * What a rollback restores, for each deploy action: the newest good deploy of these artifacts. If another pipeline brought them, the units are
- * those of the action's own deploy before.
+ * The deploy of each action that a rollback restores: the newest good one of these artifacts. If another pipeline brought them, the units are those
+ * of the action's own previous deploy.
  */
 export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): Readonly<Record<string, Restored>> {
   const identities = new Set(back.map(identityOf));
@@ -224,7 +227,7 @@ export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): 
   );
 }
 
-/** What of a release that never was good, or is no longer, gives way to something else. */
+/** The artifacts of a release that is not good, or no longer, and that the rollback replaces. */
 function replaced({ history }: PipelineState, of: number, back: readonly Artifact[]): readonly Artifact[] {
   const brought = history.find(({ number }) => number === of)?.artifacts ?? [];
   return brought.filter((one) =>

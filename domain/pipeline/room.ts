@@ -5,16 +5,19 @@ import type { PipelineSpec } from '../spec/pipeline';
 import { identified } from '../artifact';
 import type { ActiveRelease, PipelineState } from './state';
 
-/** How many releases a pipeline has room for: those that wait, and those that run with all that they may ask it for. */
+/**
+ * A queued release waits for room. The functions below measure the room for queued releases, and for running ones with
+ * all that they may ask for.
+ */
 export const isQueued = ({ state }: ActiveRelease): boolean => state === 'queued';
 
-/** Of an artifact whose version is the longest: what identifies it, in JSON. */
+/** The identity of an artifact with the longest version, in JSON. */
 const IDENTITY_BYTES = 550;
-/** What an action that asks for its turn takes besides, and each exclusion group of it. */
+/** The further size of an action that asks for its turn, and of each of its exclusion groups. */
 const ASKING_BYTES = 150;
 const GROUP_BYTES = 66;
 
-/** What the actions of a release may take in the state of its pipeline while they wait for their turn or have it. */
+/** The size of a release's actions in the state of its pipeline while they wait for their turn or have it. */
 function askingBytes({ actions }: Pick<PipelineSpec, 'actions'>, isOfDeploysOnly: boolean): number {
   const sizes = Object.values(actions).map(({ type, inputs, mutex }) => {
     if (type === 'deploy') return ASKING_BYTES + mutex.length * GROUP_BYTES + inputs.length * IDENTITY_BYTES;
@@ -24,13 +27,13 @@ function askingBytes({ actions }: Pick<PipelineSpec, 'actions'>, isOfDeploysOnly
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** What a release takes from its start to its end: it is known by the identity of its artifacts then. */
+/** The size of a release from its start to its end, with its artifacts reduced to their identities. */
 function claimOf({ spec }: PipelineState, release: ActiveRelease): number {
   const artifacts = release.artifacts.map(identified);
   return jsonBytes({ ...release, artifacts }) + askingBytes(spec, skipsTheQueue(release.trigger));
 }
 
-/** How many of the releases that wait in line may start besides those that run: one in any case. */
+/** The number of releases in line that may start in addition to the running ones; at least one if none runs. */
 export function startsWithin(state: PipelineState, waiting: readonly ActiveRelease[]): number {
   const running = state.active.filter((release) => !isQueued(release) && !skipsTheQueue(release.trigger));
   let taken = running.reduce((sum, release) => sum + claimOf(state, release), 0);
@@ -43,13 +46,13 @@ export function startsWithin(state: PipelineState, waiting: readonly ActiveRelea
   return count;
 }
 
-/** So many of the oldest in a line do not fit, so that the others do. */
+/** The number of the oldest releases in a line that have to go so that the others fit. */
 export function surplusOf(line: readonly ActiveRelease[]): number {
   const { queued, queuedTogether } = STATE_LIMITS;
   return line.length - newestWithin(line, queuedTogether.max, queued.max).length;
 }
 
-/** Why another emergency cannot be taken while others are under way; undefined when it can. */
+/** The reason why another emergency cannot be taken while others are under way; undefined if it can. */
 export function noRoomForEmergency(state: PipelineState, emergency: ActiveRelease): string | undefined {
   const others = state.active.filter(({ trigger }) => trigger.kind === 'emergency');
   const bytes = [...others, emergency].reduce((sum, one) => sum + Math.max(jsonBytes(one), claimOf(state, one)), 0);
@@ -57,7 +60,7 @@ export function noRoomForEmergency(state: PipelineState, emergency: ActiveReleas
   return `${others.length === 1 ? 'another emergency is' : `${others.length} emergencies are`} under way, and there is no room for one more`;
 }
 
-/** So many bytes are left for the units of another follow-on. */
+/** The number of bytes left for the units of another follow-on. */
 export function followOnRoom({ active }: PipelineState): number {
   const taken = active.reduce((sum, { followOn }) => sum + (followOn ? jsonBytes(followOn.units) : 0), 0);
   return Math.max(0, STATE_LIMITS.followOnUnits.max - taken);

@@ -2,8 +2,8 @@ import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from '../j
 import { isTime, whyNoCommand } from '../sentByHand';
 
 /**
- * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
- * the shape of what releases send would fail the workflow's task again and again; it is recognised here, and ignored.
+ * Any user of Temporal can send a pipeline's workflow a message by hand, from the Web UI or by `temporal workflow signal`. A message
+ * with another shape than those of releases would fail the workflow task again and again, so it is recognised here and ignored.
  */
 
 const isArtifact = (value: unknown): boolean =>
@@ -84,7 +84,7 @@ export const isResult = (value: unknown): boolean =>
   areArtifacts(value['artifacts']) &&
   areEndedDeploys(value['deploys']);
 
-/** Whether a spec that did not come through `apply` of Conveyor can be run at all. */
+/** Whether a spec that did not come through Conveyor's `apply` can be run at all. */
 export const isSpec = (value: unknown): boolean =>
   isJsonObject(value) &&
   isText(value['pipeline']) &&
@@ -93,7 +93,7 @@ export const isSpec = (value: unknown): boolean =>
   Object.values(value['actions'] as JsonObject).every(isAction) &&
   Object.values(value['artifacts'] as JsonObject).every((one) => isJsonObject(one) && isText(one['finder']));
 
-/** Whether blackouts are to be read from a file, which nobody here does. */
+/** Whether blackouts name a calendar file, which workflows cannot read. */
 export function namesCalendar(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const actions = isJsonObject(value['actions']) ? Object.values(value['actions']) : [];

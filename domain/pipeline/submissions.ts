@@ -15,11 +15,14 @@ import {
 import { placeOf } from './place';
 import { created, isKnownBad, type ActiveRelease, type PipelineState } from './state';
 
-/** The release that a submission repeats: the same key, or from a finder or webhook the same artifacts. */
+/**
+ * The release that a submission repeats: the one with the same key or, from a finder or webhook, the one with the same
+ * artifacts.
+ */
 export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
   const byKey = startedByKey(state, trigger);
   if (byKey !== undefined || (trigger.kind !== 'finder' && trigger.kind !== 'webhook')) return byKey;
-  // What a release built itself is among its artifacts once it has ended.
+  // Once a release has ended, its artifacts include those that it built itself.
   const same = (of: { readonly artifacts: readonly Artifact[] }) => {
     const had = new Set(of.artifacts.map(identityOf));
     return artifacts.every((artifact) => had.has(identityOf(artifact)));
@@ -27,15 +30,15 @@ export function repeated(state: PipelineState, artifacts: readonly Artifact[], t
   return (state.active.find(same) ?? state.history.find(same))?.number;
 }
 
-/** A key that comes again with another content: the release that it started, and what is asked for, in words. */
+/** A key that is reused with other content: the release that it started, and the new request, in words. */
 export interface ReusedKey {
   readonly was: string;
   readonly now: string;
 }
 
 /**
- * Whether a person or a program sends the key of a release with what that does not deploy. By what is known of the release:
- * of one that the pipeline has forgotten nobody knows.
+ * Whether a person or a program sends the key of a release with content that the release does not deploy. This uses the pipeline's
+ * record of the release; a forgotten release gives no answer.
  * @param action of an emergency
  * @param rerunOf of a rerun
  */
@@ -62,7 +65,7 @@ export function reusedKey(
   return { was, now: contentOf(given, action, rerunOf) };
 }
 
-/** A rerun of a rerun runs the first release again: all of them stand in its place. */
+/** A rerun of a rerun repeats the first release: all of them share its place. */
 function runsAgain(
   { history }: PipelineState,
   release: ActiveRelease | HistoryRow,
@@ -82,15 +85,15 @@ const contentOf = (artifacts: readonly Artifact[], action: string | undefined, r
 const startedByKey = ({ keys }: PipelineState, { key }: Trigger): number | undefined =>
   key === null ? undefined : keys.find(([known]) => known === key)?.[1];
 
-/** The artifacts of a release: those given, and for the others of the pipeline the latest that it knows and that did not fail. */
+/** The artifacts of a release: the given ones and, for the pipeline's other artifacts, the latest known one that did not fail. */
 export function completed(state: PipelineState, given: readonly Artifact[]): readonly Artifact[] {
   return [...given, ...left(state, given).map(({ taken }) => taken)];
 }
 
-/** What a release takes of an input that it leaves out. */
+/** The artifact that a release takes for an input that it leaves out. */
 interface Taken {
   readonly taken: Artifact;
-  /** The latest, where that is another, and the release that failed with it. */
+  /** The latest artifact if it is a different one, and the release that failed with it. */
   readonly instead?: { readonly of: Artifact; readonly release: number };
 }
 
@@ -102,7 +105,7 @@ function left(state: PipelineState, given: readonly Artifact[]): readonly Taken[
   });
 }
 
-/** A version with which releases only ever failed is nobody's default, where there is one that came through. */
+/** A version with which all releases failed is not taken by default if there is one that succeeded. */
 function takenFor(state: PipelineState, latest: Artifact): Taken {
   const release = failedWith(state, latest);
   const isGood = (one: Artifact): boolean =>
@@ -112,7 +115,7 @@ function takenFor(state: PipelineState, latest: Artifact): Taken {
   return release === undefined || taken === undefined ? { taken: latest } : { taken, instead: { of: latest, release } };
 }
 
-/** The last release that failed with an artifact, unless another came through with it, or one is under way. */
+/** The last release that failed with an artifact, unless another succeeded with it, or is under way. */
 function failedWith({ active, history }: PipelineState, artifact: Artifact): number | undefined {
   const has = (of: { readonly artifacts: readonly Artifact[] }): boolean =>
     of.artifacts.some((one) => identityOf(one) === identityOf(artifact));
@@ -121,7 +124,7 @@ function failedWith({ active, history }: PipelineState, artifact: Artifact): num
   return ended.findLast(({ state, cause }) => state === 'failed' || cause === 'bad-package')?.number;
 }
 
-/** Which inputs a release takes in another version than the latest, in words. */
+/** The inputs for which a release takes another version than the latest, in words. */
 export const passedOver = (state: PipelineState, given: readonly Artifact[]): readonly string[] =>
   left(state, given).flatMap(({ taken, instead }) =>
     instead ? [`${identityOf(instead.of)} failed in release ${instead.release}, so it takes ${identityOf(taken)}`] : [],
@@ -133,14 +136,14 @@ export function missing({ spec, inputs }: PipelineState, given: readonly Artifac
   return Object.keys(spec.artifacts).filter((name) => !names.has(name) && inputs[name] === undefined);
 }
 
-/** From now on these are the latest values. */
+/** Makes these the latest values. */
 export const remembering = (state: PipelineState, artifacts: readonly Artifact[]): PipelineState => ({
   ...state,
   followed: followedAfter(state.followed, artifacts),
   inputs: { ...state.inputs, ...Object.fromEntries(artifacts.map((artifact) => [artifact.name, artifact])) },
 });
 
-/** Why a submission made no release, or which one it made or repeated. */
+/** The reason why a submission made no release, or the release that it made or repeated. */
 export interface Submission {
   readonly state: PipelineState;
   readonly number: number | null;
@@ -148,9 +151,9 @@ export interface Submission {
 }
 
 /**
- * What a finder or a webhook brings (docs/design/pipeline.md#submissions): a release once each artifact has a value and one is
- * new. What came before, by key or by identity, makes no second one, and what is older than the latest starts nothing, unless the version
- * that it follows comes after it. A pipeline whose releases a person starts remembers it.
+ * A submission of a finder or a webhook (docs/design/pipeline.md#submissions). It makes a release once each artifact has a value and one is new.
+ * A repeated submission, by key or by identity, makes no second one. An artifact older than the latest starts nothing, unless its predecessor
+ * comes after it. A pipeline whose releases a person starts only remembers it.
  */
 export function submitted(
   state: PipelineState,
@@ -181,7 +184,7 @@ export function submitted(
   return { ...next, number: taken.number ?? next.number };
 }
 
-/** News: the latest from now on, with a release where all that it takes is known. */
+/** New artifacts become the latest, and make a release if all of its inputs are known. */
 function taking(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger, nowMs: number): Submission {
   const known = {
     ...withoutEarly(remembering(state, artifacts), artifacts),
@@ -194,7 +197,7 @@ function taking(state: PipelineState, artifacts: readonly Artifact[], trigger: T
   return { state: made, number: state.nextNumber, duplicate: false };
 }
 
-/** The release that a finder or webhook brings again, unless its artifacts are to take the place of what came since. */
+/** The release that a finder or webhook repeats, unless its artifacts are to replace those that came since. */
 export function resubmitted(
   state: PipelineState,
   artifacts: readonly Artifact[],
@@ -208,8 +211,8 @@ export function resubmitted(
 }
 
 /**
- * Whether a finder brings again what something older took the place of, which came without an order, or before there was one. What a
- * person chose stays.
+ * Whether a finder repeats an artifact that an older one has replaced, which came without an order, or before orders existed. A version that
+ * a person chose stays.
  */
 function isOvertaken(
   state: PipelineState,

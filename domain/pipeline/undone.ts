@@ -4,7 +4,7 @@ import type { GoodView, PipelineStatus, ReleaseSummary, RunsNow, Undone } from '
 
 type Row = Pick<ReleaseSummary, 'id' | 'pipeline' | 'number' | 'state' | 'endedAt' | 'trigger'>;
 
-/** The rollback that undid a release, else the one that does so now; a rollback that failed undid nothing for certain. */
+/** The rollback that undid a release, or else the one that is undoing it now. A rollback that failed may not have undone it. */
 export function undoneBy(of: Pick<Row, 'pipeline' | 'number'>, releases: readonly Row[]): Undone | undefined {
   const rollbacks = releases.filter(
     ({ pipeline, trigger }) => pipeline === of.pipeline && trigger.kind === 'rollback' && trigger.of === of.number,
@@ -15,7 +15,7 @@ export function undoneBy(of: Pick<Row, 'pipeline' | 'number'>, releases: readonl
   return open && { by: open.id, at: null, state: open.state };
 }
 
-/** What an action brought that is no longer good, and the rollback that has yet to take it back; undefined where there is none. */
+/** The version of an action that is no longer good, and the rollback that has yet to remove it; undefined if there is none. */
 export function undoingOf(
   { spec, active, history }: Pick<PipelineState, 'spec' | 'active' | 'history'>,
   action: string,
@@ -30,14 +30,14 @@ export function undoingOf(
   return undefined;
 }
 
-/** Releases of any pipelines, each with the rollback of it that is among them. */
+/** Releases of any pipelines, each with its rollback if that is among them. */
 export const withUndone = <T extends Row>(releases: readonly T[]): T[] =>
   releases.map((release) => {
     const undone = undoneBy(release, releases);
     return undone === undefined ? release : { ...release, undone };
   });
 
-/** The release of another pipeline that runs everywhere where a release had brought its version. */
+/** The release of another pipeline that has replaced a release everywhere. */
 export function findReplacer(
   { number }: Pick<Row, 'number'>,
   lastGood: PipelineStatus['lastGood'],
@@ -53,8 +53,8 @@ export const withReplaced = <T extends Row>(releases: readonly T[], lastGood: Pi
   });
 
 /**
- * What each deploy action of a pipeline runs now, and the release that brought it. Nothing while one deploys, nor of an action whose last deploy left
- * its units in several versions, or of which it is not known whether another pipeline has deployed since.
+ * The running version of each deploy action of a pipeline, with the release that brought it. Empty while a release deploys. An action is left out if
+ * its last deploy left its units in several versions, or if it is unknown whether another pipeline has deployed since.
  */
 export const runningNow = (
   { id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>,

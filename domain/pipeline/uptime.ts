@@ -3,13 +3,13 @@ import type { DeployEnded } from '../release/state';
 import { formatTime } from '../text';
 import type { ActiveRelease, GoodDeploy } from './state';
 
-/** For how long what a deploy action brought has run, with no other deploy of it in between: what `soak` goes by. */
+/** Measures how long the version of a deploy action has run without another deploy of the action; `soak` uses this. */
 
 type GoodDeploys = readonly GoodDeploy[];
 
 /**
- * What was good before, once a newer deploy of the action has come through. It ran until that began, as far as anybody knows;
- * what a rollback undoes has run in vain.
+ * The good deploys after a newer deploy of the action has succeeded. As far as known, the version before ran until that began. The
+ * running time of versions that a rollback undoes does not count.
  */
 export function madeWay(good: GoodDeploys, by: ActiveRelease, { result }: DeployEnded, nowMs: number): GoodDeploys {
   const stopped = withLast(good, (last) => ranUntil(last, nowMs - lengthMs(result)));
@@ -18,13 +18,16 @@ export function madeWay(good: GoodDeploys, by: ActiveRelease, { result }: Deploy
   return stopped.map((deploy) => (deploy.release >= of ? unproven(deploy) : deploy));
 }
 
-/** A deploy that found its version everywhere has interrupted nothing; undefined where it brought it. */
+/**
+ * The start of the present run, if a deploy found its version everywhere and so interrupted nothing; undefined if it
+ * brought the version.
+ */
 export function standsSince(last: GoodDeploy | undefined, { artifacts, result }: DeployEnded): string | undefined {
   const isSame = result.unchanged === true && last?.version === versionOf(artifacts);
   return isSame ? (last.since ?? undefined) : undefined;
 }
 
-/** A deploy that did not come through: once it has been taken back the time begins anew, and with what is left mixed it does not. */
+/** After a deploy that failed: if it was reverted, the time starts again; if it leaves units mixed, no time counts. */
 export function disturbed(good: GoodDeploys, { result }: DeployEnded, nowMs: number): GoodDeploys {
   const { updateMs, bakeMs, revertMs } = result.spans;
   if (updateMs + bakeMs + revertMs === 0) return good;
@@ -32,7 +35,7 @@ export function disturbed(good: GoodDeploys, { result }: DeployEnded, nowMs: num
   return withLast(good, (last) => ({ ...ranUntil(last, nowMs - lengthMs(result)), since }));
 }
 
-/** A version that another pipeline has replaced: it ran until then. */
+/** The record of a version that another pipeline has replaced: it ran until then. */
 export const interrupted = (last: GoodDeploy, atMs: number): GoodDeploy => ({ ...ranUntil(last, atMs), since: null });
 
 const withLast = (good: GoodDeploys, change: (last: GoodDeploy) => GoodDeploy): GoodDeploys =>
@@ -46,5 +49,5 @@ function ranUntil({ since, ranMs = 0, ...deploy }: GoodDeploy, endMs: number): G
 
 const unproven = ({ ranMs: _ran, ...deploy }: GoodDeploy): GoodDeploy => deploy;
 
-/** Spans add up to the duration of a deploy. */
+/** The duration of a deploy is the sum of its spans. */
 const lengthMs = ({ spans }: DeployEnded['result']): number => Object.values(spans).reduce((sum, ms) => sum + ms, 0);

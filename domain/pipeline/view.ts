@@ -15,7 +15,7 @@ import { isQueued } from './room';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
 import { undoingOf, withReplaced, withUndone } from './undone';
 
-/** `list pipelines -o json`. */
+/** The output of `list pipelines -o json`. */
 export function pipelineSummary(state: PipelineState): PipelineSummary {
   const { spec, active, held, frozen, retired, nextNumber, deployedAt } = state;
   return {
@@ -33,7 +33,7 @@ export function pipelineSummary(state: PipelineState): PipelineSummary {
   };
 }
 
-/** What lists show of it. */
+/** Its summary in lists. */
 export function listedSummary(state: PipelineState): PipelineSummary {
   const stopped = state.retired ?? state.frozen ?? state.held;
   const summary = pipelineSummary(state);
@@ -41,7 +41,7 @@ export function listedSummary(state: PipelineState): PipelineSummary {
   return { ...summary, stopped: { ...stopped, reason: cutText(stopped.reason, STATE_LIMITS.stoppedReason.max) } };
 }
 
-/** `status PIPELINE -o json`, but for the address of the Web UI. */
+/** The output of `status PIPELINE -o json`, without the address of the Web UI. */
 export function pipelineStatus(state: PipelineState, nowMs: number): Omit<PipelineStatus, 'webUi'> {
   const { spec, active, held, frozen, knownBad, good, history, commands, inputs } = state;
   const { mode, gates, timezone } = spec.schedule;
@@ -84,7 +84,7 @@ function goodView({ release, version, partly }: GoodDeploy, other: GoodDeploy | 
 const begunTimes = (begunAt: NonNullable<PipelineState['begunAt']>): PipelineStatus['begun'] =>
   Object.fromEntries(Object.entries(begunAt).map(([name, all]) => [name, all.map(([, atMs]) => formatTime(atMs))]));
 
-/** Deploys as one group, and those that the pipeline grants itself. */
+/** The lock for deploys as one group, and the groups that the pipeline itself grants. */
 function groupViews({ spec, deploys, mutexes, ready }: PipelineState): GroupView[] {
   const waitsFor = (name: string) => ready.filter(({ mutex = [] }) => mutex.includes(name));
   const view = (name: string, holder: string | undefined, waiting: PipelineState['ready']): GroupView => ({
@@ -208,7 +208,7 @@ const remarks = ({ cause, rerunOf, undone, replacedBy }: ReleaseSummary): string
     replacedBy === undefined ? [] : `replaced by ${replacedBy}`,
   ].flat();
 
-/** A pipeline does not know which of its releases is paused: `status` asks them. */
+/** A pipeline does not know which of its releases are paused; `status` asks them. */
 function nextOf({ id, held, frozen, knownBad }: Omit<PipelineStatus, 'webUi'>, isActive: boolean): string[] {
   const reason = '--reason "…"';
   const bad = knownBad.at(-1)?.artifact;
