@@ -9,15 +9,18 @@ import type { ApprovalRuleView, ApprovalView, Trigger } from '../views';
 import { withAction, type Picked, type ReleaseControl, type ReleaseInput, type ReleaseRecord } from './state';
 import { ancestors, dependencies } from './graph';
 
-/** The people who have to approve a release before it deploys: as its pipeline demands of an emergency (docs/design/deploy.md#emergency-push), and as the platform's rules do. */
+/**
+ * The people who have to approve a release before it deploys: the approvers that its pipeline demands for an emergency
+ * (docs/design/deploy.md#emergency-push), and those that the platform's rules demand.
+ */
 
-/** How many other owners have to approve a release before it deploys: `emergency: { approvals: 1 }`. */
+/** The number of other owners who have to approve a release before it deploys: `emergency: { approvals: 1 }`. */
 export const approvalsNeeded = (
   { emergency }: Pick<PipelineSpec, 'emergency'>,
   { kind }: Pick<Trigger, 'kind'>,
 ): number => (kind === 'emergency' ? (emergency?.approvals ?? 0) : 0);
 
-/** Why a person's approval does not count; a rejection does from any owner. */
+/** The reason why a person's approval does not count. A rejection counts from any owner. */
 export function whyNotApprove({ by, notBy, rules }: ApprovalView, { actor = UNKNOWN_ACTOR, approve }: CommandInput) {
   if (approve !== true) return undefined;
   if (actor === notBy)
@@ -27,7 +30,7 @@ export function whyNotApprove({ by, notBy, rules }: ApprovalView, { actor = UNKN
   return by.length >= max ? `${max} people have approved it, and more are not counted` : undefined;
 }
 
-/** What is waited for, of whom, and who has approved. */
+/** The missing approvals with their possible approvers, and the approvals so far, in words. */
 export function approvalWords(view: ApprovalView): string {
   const { needed, by, notBy, rules, uncounted = [] } = view;
   if (rules === undefined) return `waiting for ${plural(needed - by.length, 'approval')} by owners other than ${notBy}`;
@@ -42,13 +45,13 @@ export function approvalWords(view: ApprovalView): string {
   ].join('; ');
 }
 
-/** `1 approval by group:sre (user:sue)`: whoever may still give it. */
+/** `1 approval by group:sre (user:sue)`: the principals that may still give it. */
 function ruleWords({ place, needed, by, from, others }: ApprovalRuleView): string {
   const people = others.length > 0 && !others.every((one) => from.includes(one)) ? ` (${shortList(others)})` : '';
   return `${plural(needed - by.length, 'approval')} by ${shortList(from)}${people} for ${place}`;
 }
 
-/** Why there will never be enough; undefined when there are owners who may. */
+/** The reason why there will never be enough approvals; undefined if enough owners may give them. */
 export function whyNeverApproved(spec: PipelineSpec, policy: Policy, { kind, actor }: Trigger): string | undefined {
   const needed = approvalsNeeded(spec, { kind });
   const others = principalsOf(policy).filter((other) => other !== actor && mayCommand(policy, other));
@@ -56,13 +59,16 @@ export function whyNeverApproved(spec: PipelineSpec, policy: Policy, { kind, act
   return `it needs ${plural(needed, 'approval')} by owners other than ${actor}, and there are ${others.length} of them`;
 }
 
-/** What a release has by now, by identity: an approval is of that. An emergency has what it deploys from the start. */
+/**
+ * The present artifacts of a release, by identity: an approval covers exactly these. An emergency has all that it
+ * deploys from the start.
+ */
 export function approvable({ artifacts, trigger }: ReleaseInput, { actions }: ReleaseRecord): string[] | undefined {
   if (trigger.kind === 'emergency') return undefined;
   return [...artifacts, ...Object.values(actions).flatMap(({ outputs }) => outputs)].map(identityOf);
 }
 
-/** Takes a pick into what is shown at once, so that nobody approves twice before it is decided on. */
+/** Shows a pick at once, so that no person approves twice before the decision. */
 export function withApprover(
   record: ReleaseRecord,
   { action = '', actor = UNKNOWN_ACTOR, approve }: CommandInput,
@@ -73,8 +79,8 @@ export function withApprover(
 }
 
 /**
- * Who approved what an action would deploy: at it, at another deploy or canary of its release, or at a pick that it needs. A version
- * that was made since is another, which they have not seen.
+ * The approvers of the artifacts that an action would deploy: at this action, at another deploy or canary of its release, or at a pick that
+ * it needs. An approval does not cover a version that was made after it.
  */
 export function approvalsOf(
   { approvals }: Pick<ReleaseControl, 'approvals'>,

@@ -8,7 +8,7 @@ import { statesOf, type Picked, type ReleaseControl, type ReleaseRecord } from '
 
 export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, approvals: {}, paused: false, ending: null };
 
-/** Why a verb cannot be taken now; undefined when it can. */
+/** The reason why a verb cannot be taken now; undefined if it can. */
 export function whyNotRelease(
   control: ReleaseControl,
   record: ReleaseRecord,
@@ -21,20 +21,20 @@ export function whyNotRelease(
   return VERBS[verb].refuse(control, record, input);
 }
 
-/** Its actions have ended: it is about to end itself. */
+/** All of its actions have ended, so it is about to end. */
 export const hasEnded = (record: ReleaseRecord): boolean => Object.values(statesOf(record)).every(hasActionEnded);
 
-/** Until its workflow is gone, a release passes a revert of what it deployed on to its pipeline, which learns only then that the release ended. */
+/** Until its workflow is gone, a release passes a revert of its deploys on to its pipeline, which learns only then that the release has ended. */
 const hasSomethingToUndo = ({ deploys }: ReleaseRecord): boolean =>
   deploys.some(({ result }) => result.outcome === 'succeeded');
 
-/** What a verb means for a release. */
+/** The meaning of a verb for a release. */
 interface VerbOfRelease {
-  /** Why it cannot be taken; undefined when it can. `whyNotRelease` has the reasons that all verbs share. */
+  /** The reason why it cannot be taken; undefined if it can. `whyNotRelease` has the reasons that all verbs share. */
   readonly refuse: (control: ReleaseControl, record: ReleaseRecord, input: CommandInput) => string | undefined;
-  /** @param of what the release has by now */
+  /** @param of the present artifacts of the release */
   readonly apply: (control: ReleaseControl, input: CommandInput, of?: readonly string[]) => ReleaseControl;
-  /** What it does now. */
+  /** The effect now. */
   readonly effect: string;
 }
 
@@ -76,7 +76,7 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
   },
 };
 
-/** What a taken verb does now. */
+/** The effect of a verb that was taken. */
 export const effectOfRelease = (verb: ReleaseVerb): string => VERBS[verb].effect;
 
 function whyNotPick(
@@ -90,7 +90,7 @@ function whyNotPick(
   if (known === undefined) return `it has no action ${action}`;
   const picked = picks[action];
   if (known.approval && picked?.approve !== false) {
-    // Under rules of the platform those count who approved what would be deployed: the view knows who.
+    // Under rules of the platform, only approvers of the artifacts to deploy count; the view lists them.
     const by = known.approval.rules ? known.approval.by : (approvals[action] ?? []).map(({ actor }) => actor);
     return whyNotApprove({ ...known.approval, by }, input);
   }
@@ -105,7 +105,7 @@ function whyNotRetry(record: ReleaseRecord, { action }: CommandInput): string | 
   return known.state === 'failed' ? undefined : `${action} has not failed (it is ${known.state})`;
 }
 
-/** @param of what the release has by now, which a pick approves; missing of emergencies. */
+/** @param of the present artifacts of the release, which a pick approves; missing for an emergency. */
 export const takeRelease = (
   control: ReleaseControl,
   verb: ReleaseVerb,
@@ -113,7 +113,7 @@ export const takeRelease = (
   of?: readonly string[],
 ): ReleaseControl => VERBS[verb].apply(control, input, of);
 
-/** A revert is not taken back by a cancel that comes after it. */
+/** A later cancel does not take back a revert. */
 function ended(
   control: ReleaseControl,
   { actor = UNKNOWN_ACTOR, reason = '', notBad, permitted }: CommandInput,
@@ -141,7 +141,7 @@ function withPick(control: ReleaseControl, action: string, picked: Picked): Rele
   return { ...control, picks: { ...control.picks, [action]: picked }, approvals };
 }
 
-/** Who approved what is deployed again has approved it; after a rejection all are asked anew. */
+/** The approvals stay valid for another deploy of the same artifacts; after a rejection all are asked again. */
 function withoutPick(control: ReleaseControl, action: string): ReleaseControl {
   const { [action]: picked, ...picks } = control.picks;
   const { [action]: approved = [], ...others } = control.approvals;

@@ -15,7 +15,7 @@ const ACTION_GLYPHS: Readonly<Record<ActionState, string>> = {
 
 /**
  * The current details of a release in the Temporal Web UI (docs/design/workflows.md#in-the-web-ui).
- * @param reverted whether a deploy of it was.
+ * @param reverted whether one of its deploys was reverted.
  */
 export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = false): string {
   const artifacts = status.artifacts.map(({ name, version }) => code(`${name}@${version}`).source).join(', ');
@@ -37,7 +37,7 @@ const actionReason = ({ name, blockedBy, message, carriedFrom, lock }: ActionVie
   return reason === null ? [] : [marked`${name}: ${reason}${lock ? marked` (who: the workflow **${lock}**)` : ''}`];
 };
 
-/** This workflow cannot tell whether the release that it waits for is paused: `status` looks that up when a person asks. */
+/** This workflow does not know whether the release that it waits for is paused: `status` looks that up when a person asks. */
 const ahead = ({ pipeline, actions }: Omit<ReleaseStatus, 'webUi'>): string[] => [
   ...new Set(
     actions.flatMap(({ blockedBy }) => {

@@ -5,30 +5,33 @@ import type { PipelineSpec } from '../spec/pipeline';
 
 type Actions = PipelineSpec['actions'];
 
-/** What must end before each action, by name. */
+/** The actions that must end before each action, by name. */
 export type Edges = ReadonlyMap<string, readonly string[]>;
 
-/** Where an action gets an artifact from. */
+/** The source of an artifact for an action. */
 export type Source =
-  /** Nobody makes it: it comes with the release, if it comes at all. */
+  /** No action makes it: it comes with the release, or not at all. */
   | { readonly kind: 'outside' }
   | { readonly kind: 'action'; readonly action: string }
-  /** Only actions that come after it make it, so that it too can only come with the release. */
+  /** Only later actions make it, so it too can only come with the release. */
   | { readonly kind: 'later'; readonly actions: readonly string[] }
-  /** Several make it, and none of them is the nearest. */
+  /** Several actions make it, and none of them is the nearest. */
   | { readonly kind: 'ambiguous'; readonly actions: readonly string[] };
 
 /** The actions that must end before each action, by name. */
 export const dependencies = (actions: Actions): Edges => graphOf(actions).edges;
 
 /**
- * Who makes an artifact for an action: of those that come before it the nearest, which is the one that no other comes
- * after. An input that only one action can make is an edge to that one; of several, the order must say which.
+ * The producer of an artifact for an action: the nearest of those before it, which is the one that no other comes
+ * after. If only one action can make an input, the input is an edge to that action. If several can, the order must
+ * decide.
  */
 export const sourceOf = (actions: Actions, consumer: string, artifact: string): Source =>
   nearestProducer(actions, graphOf(actions).above, consumer, artifact);
 
-/** Those that make an artifact and that no other of them comes after: of several nobody knows who ends last. */
+/**
+ * The producers of an artifact that no other producer comes after. If there are several, it is unknown which ends last.
+ */
 export function lastProducers(actions: Actions, artifact: string): readonly string[] {
   const { above } = graphOf(actions);
   const makers = Object.keys(actions).filter((name) => actions[name]?.outputs.includes(artifact));
@@ -36,8 +39,8 @@ export function lastProducers(actions: Actions, artifact: string): readonly stri
 }
 
 /**
- * The actions that an artifact is passed through when they make none of it, nearest first, and where that leads: a producer
- * that is skipped passes on what it would have got itself.
+ * The actions that pass an artifact on if they do not make it, nearest first, and the end of that chain: a skipped producer passes
+ * on the value that it would have received.
  */
 export function passagesOf(
   actions: Actions,
@@ -47,13 +50,13 @@ export function passagesOf(
   const through: string[] = [];
   for (let source = sourceOf(actions, consumer, artifact); ; source = sourceOf(actions, source.action, artifact)) {
     if (source.kind !== 'action') return { through, end: source };
-    // Only in a cycle, which lint rejects.
+    // This happens only in a cycle, which lint rejects.
     if (through.includes(source.action)) return { through, end: { kind: 'outside' } };
     through.push(source.action);
   }
 }
 
-/** Everything that comes before an action; itself only when it is part of a cycle, which lint rejects. */
+/** All actions before an action; they include itself only in a cycle, which lint rejects. */
 export function ancestors(edges: Edges, name: string): ReadonlySet<string> {
   const found = new Set<string>();
   const open = [...(edges.get(name) ?? [])];
@@ -76,8 +79,8 @@ export function inputsOf(
 }
 
 /**
- * The value of an artifact as an action sees it: what its producer made. A producer that made none of it, because it was
- * skipped or failed, passes on what it would have got itself; at the far end is what the release was given.
+ * The value of an artifact for an action: the output of its producer. A producer that did not make it, because it was skipped or
+ * failed, passes on the value that it would have received. The end of the chain is the input of the release.
  */
 export function artifactValues(
   actions: Actions,
@@ -112,10 +115,10 @@ function graphOf(actions: Actions): Graph {
 }
 
 /**
- * Adds the producers of inputs to `needs`. An input with one possible producer makes an edge, which may show that a
- * producer of another comes too late for it, so that only one is left there; hence the rounds. That of several possible
- * producers one is nearest never puts anything before anything that was not there already, so it cannot make an order
- * that then decides otherwise.
+ * Adds the producers of inputs to `needs`. An input with one possible producer makes an edge. The edge may show that a
+ * producer of another input comes too late, so that only one is left for that input; hence the rounds. If several
+ * producers are possible, the choice of the nearest adds no order that did not exist before. So it cannot invalidate an
+ * earlier choice.
  */
 function resolveEdges(actions: Actions): Graph {
   let edges: Edges = new Map(Object.entries(actions).map(([name, { needs }]) => [name, needs]));
@@ -158,7 +161,7 @@ function withProducers(
   );
 }
 
-/** Those that do not come after the consumer. */
+/** The producers that do not come after the consumer. */
 const possibleProducers = (actions: Actions, above: Above, consumer: string, artifact: string): string[] =>
   producersOf(actions, consumer, artifact).filter((name) => !above.get(name)?.has(consumer));
 

@@ -1,10 +1,10 @@
 /**
- * What the last look right before an action begins came to. `lapsed`: people have to approve it again, or it has a bug. `late`: it may, but
- * as things were before that look: it waits for its turn again.
+ * The result of the last look before an action begins. `lapsed`: people have to approve it again, or it has a bug. `late`: it may begin according
+ * to that look, but the look took time or something came in the way, so it waits for its turn again.
  */
 export type LastLook = 'go' | 'lapsed' | 'late';
 
-/** Of a look that took no time, and during which nothing came in the way, everything before still counts. */
+/** If a look took no time and nothing came in the way, everything before it still counts. */
 export function lastLookOf(seen: {
   readonly isLetGo: boolean;
   readonly hasWaited: boolean;

@@ -3,15 +3,15 @@ import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { ActionState } from '../views';
 import { dependencies, artifactValues } from './graph';
 
-/** What `nextActions` looks at: where each action stands, and what the release runs on. */
+/** The input of `nextActions`: the state of each action, and the artifacts of the release. */
 export interface ReleaseProgress {
   readonly spec: Pick<PipelineSpec, 'actions'>;
   readonly states: Readonly<Record<string, ActionState>>;
-  /** What the release was given. */
+  /** The inputs of the release. */
   readonly artifacts: readonly Artifact[];
-  /** What each action made, by its name: conditions see an artifact as an input would. */
+  /** The outputs of each action, by its name: a condition sees the same artifact as an input would. */
   readonly outputs?: Readonly<Record<string, readonly Artifact[]>>;
-  /** What the pipeline's last release ran on and made, for `changed`. */
+  /** The inputs and outputs of the pipeline's last release, for `changed`. */
   readonly previous: readonly Artifact[];
 }
 
@@ -20,8 +20,8 @@ export type NextAction =
   | { readonly kind: 'skip'; readonly action: string; readonly reason: string };
 
 /**
- * What can happen now: every waiting action whose needs have all ended is started or skipped (docs/design/pipeline.md#conditions).
- * Never an action before its needs, never one twice; applied again and again it ends with every action ended.
+ * The next steps: every waiting action whose needs have all ended is started or skipped (docs/design/pipeline.md#conditions). An action
+ * never comes before its needs, and never twice. Repeated application ends with every action ended.
  */
 export function nextActions(progress: ReleaseProgress): NextAction[] {
   const needs = dependencies(progress.spec.actions);
@@ -38,8 +38,8 @@ export const hasActionEnded = (state: ActionState): boolean =>
   state === 'succeeded' || state === 'failed' || state === 'cancelled' || state === 'skipped';
 
 /**
- * Whether a release whose actions have all ended succeeded: a failure counts unless an action that was to run on
- * failure, or always, came after it and succeeded.
+ * Whether a release whose actions have all ended succeeded. A failure counts unless a later action that runs on
+ * failure, or always, succeeded.
  */
 export function hasSucceeded({ spec, states }: Pick<ReleaseProgress, 'spec' | 'states'>): boolean {
   const needs = dependencies(spec.actions);
@@ -55,7 +55,7 @@ export function hasSucceeded({ spec, states }: Pick<ReleaseProgress, 'spec' | 's
 
 const stateOf = ({ states }: ReleaseProgress, action: string): ActionState => states[action] ?? 'waiting';
 
-/** An action that must end before another, and how it ended. */
+/** An action that must end before another, and its end. */
 type EndedNeed = readonly [action: string, state: ActionState];
 
 function whySkip(
@@ -85,7 +85,7 @@ function clauseHolds(progress: ReleaseProgress, name: string, clause: ActionSpec
   if ('action' in clause) return stateOf(progress, clause.action) === clause.outcome;
   if ('changed' in clause) {
     const now = seenBy(progress, name, clause.changed);
-    // An artifact that is made several times in a release was there before in several versions.
+    // If a release makes an artifact several times, the release before had several versions of it.
     return now !== undefined && !progress.previous.some((before) => identityOf(before) === identityOf(now));
   }
   const artifact = seenBy(progress, name, clause.artifact);

@@ -2,21 +2,21 @@ import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { BlackoutSpec, WindowSpec } from '../spec/times';
 import { plural } from '../text';
 
-/** When an action may begin and a deploy may update, as the pipeline file says it. */
+/** The times at which an action may begin and a deploy may update, as in the pipeline file. */
 export interface OpenTimes {
-  /** It is open while any of them is; none: always … */
+  /** It is open while any of these is open; always if there are none … */
   readonly windows: readonly WindowSpec[];
   /** … but never in one of these. */
   readonly blackouts: readonly BlackoutSpec[];
 }
 
-/** The windows of an action, of which a file may name one or several. */
+/** The windows of an action; a file may name one or several. */
 export function windowsOf({ window }: Partial<Pick<ActionSpec, 'window'>>): readonly WindowSpec[] {
   if (window === undefined) return [];
   return Array.isArray(window) ? window : [window];
 }
 
-/** Undefined for what may begin at any time. */
+/** Undefined if it may begin at any time. */
 export function openTimesOf({
   window,
   blackouts = [],
@@ -25,18 +25,20 @@ export function openTimesOf({
   return windows.length + blackouts.length === 0 ? undefined : { windows, blackouts };
 }
 
-/** An action with the blackouts of its pipeline: they are for what updates production, and for what has a window of its own. */
+/**
+ * An action with the blackouts of its pipeline: they apply to actions that update production, and to those with a window of their own.
+ */
 export function withBlackouts<A extends ActionSpec>({ blackouts = [] }: Pick<PipelineSpec, 'blackouts'>, action: A): A {
   const isGated = action.type === 'deploy' || action.type === 'canary' || action.window !== undefined;
   if (!isGated || blackouts.length === 0) return action;
   return { ...action, blackouts: [...blackouts, ...(action.blackouts ?? [])] };
 }
 
-/** What becomes of updates at closing: the same for all windows of an action, as `lint` sees to. */
+/** The treatment of updates at closing, which is the same for all windows of an action; `lint` enforces that. */
 export const onCloseOf = ({ windows }: Pick<OpenTimes, 'windows'>): WindowSpec['onClose'] =>
   windows[0]?.onClose ?? 'pause';
 
-/** What waits says which blackout it waits for: `its window is closed (blackout: Christmas)`. */
+/** Adds the blackout to the words of a wait: `its window is closed (blackout: Christmas)`. */
 export const withBlackout = (text: string, why: string): string => (why === '' ? text : `${text} (blackout: ${why})`);
 
 /** `2 of 2 deploys of this window have begun` */

@@ -1,7 +1,7 @@
 import { formatTime, withReason } from '../text';
 import { releaseState, type ReleaseInput, type ReleaseRecord, type ReleaseResult } from './state';
 
-/** What a release that has ended answers to its pipeline. */
+/** The answer of a release that has ended to its pipeline. */
 export function releaseResult(record: ReleaseRecord, input: ReleaseInput, nowMs: number): ReleaseResult {
   const state = releaseState(record, input.spec);
   const outputs = Object.values(record.actions).flatMap((action) => action.outputs);
@@ -16,7 +16,7 @@ export function releaseResult(record: ReleaseRecord, input: ReleaseInput, nowMs:
   };
 }
 
-/** One sentence: how it ended, and what was to blame. */
+/** How it ended, and the cause, in one sentence. */
 export function endReason({ actions, cause }: Pick<ReleaseRecord, 'actions' | 'cause'>): string {
   const blamed = Object.entries(actions).find(([, { state }]) => state === 'failed' || state === 'cancelled');
   if (blamed === undefined) return 'every action succeeded';

@@ -4,17 +4,17 @@ import type { ActionState, ReleaseSummary } from '../views';
 import { dependencies, inputsOf } from './graph';
 import type { ActionRecord, ReleaseInput, ReleaseRecord } from './state';
 
-/** What a release has come to, for one that runs it again. Its spec is that of its pipeline when it was created. */
+/** The results of a release, for one that runs it again. Its spec is the spec of its pipeline at its creation. */
 export interface Recollection {
   readonly number: number;
   readonly actions: PipelineSpec['actions'];
   readonly artifacts: readonly Artifact[];
-  /** What `changed` compared with. */
+  /** The artifacts with which `changed` compared. */
   readonly previous: readonly Artifact[];
   readonly records: Readonly<Record<string, Pick<ActionRecord, 'state' | 'message' | 'outputs' | 'carriedFrom'>>>;
 }
 
-/** What a rerun takes over, if what comes before it turns out as it did then. */
+/** The results that a rerun takes over, provided that the actions before them have the same results. */
 export interface Recalled {
   readonly previous: readonly Artifact[];
   readonly states: Readonly<Record<string, ActionState>>;
@@ -22,7 +22,7 @@ export interface Recalled {
 }
 
 export interface Carried {
-  /** The release whose run it was. */
+  /** The release that ran it. */
   readonly from: number;
   /** Identities of its inputs, in order. */
   readonly inputs: readonly string[];
@@ -45,9 +45,9 @@ export const recollectionOf = (
 });
 
 /**
- * What a rerun may carry over from a release: what succeeded, has the same definition now, and leaves nothing behind but its outputs.
- * A deploy says something about the fleet, a canary about tasks that are gone, a pick is about one release, and a wait about
- * another pipeline: these are always done again.
+ * The results that a rerun may carry over from a release: of actions that succeeded, have the same definition now, and leave behind only
+ * their outputs. Some actions always run again: a deploy is about the fleet, a canary about tasks that are gone, a pick about one release,
+ * and a wait about another pipeline.
  */
 export function recalled(actions: PipelineSpec['actions'], before: Recollection): Recalled {
   const carried = Object.entries(before.records).flatMap(([name, { state, message, outputs, carriedFrom }]) => {
@@ -63,7 +63,7 @@ export function recalled(actions: PipelineSpec['actions'], before: Recollection)
 
 const DONE_AGAIN: ReadonlySet<ActionSpec['type']> = new Set(['deploy', 'canary', 'manual-pick', 'wait-for']);
 
-/** The same for the same definition, whatever the order of its keys. */
+/** The same text for the same definition, with its keys in any order. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -72,8 +72,8 @@ const canonical = (value: unknown): string =>
   );
 
 /**
- * What an action that could start is carried over with; undefined when it has to run. It is carried when its inputs are those of
- * before, and all that it needs came out as before without doing anything new.
+ * The result that is carried over to an action that could start; undefined if it has to run. It is carried over if the inputs are the
+ * same, and if all needs ended as before without doing anything new.
  */
 export function carriedOver(
   { carried, states }: Pick<Recalled, 'carried' | 'states'>,
@@ -105,8 +105,8 @@ function isAsBefore(
 }
 
 /**
- * Whether `conveyor rerun` is what to type after the end of a release, as far as the release itself knows: not where a newer one took its
- * place, nor where something was reverted, which a person has to allow first.
+ * Whether to suggest `conveyor rerun` after the end of a release, as far as the release itself knows: not if a newer one took its place, and not
+ * if a deploy was reverted, because a person has to allow the artifact first.
  */
 export const offersRerun = (
   { state, cause, trigger }: Pick<ReleaseSummary, 'state' | 'cause' | 'trigger'>,
@@ -114,5 +114,5 @@ export const offersRerun = (
 ): boolean =>
   (state === 'failed' || (state === 'cancelled' && cause === 'operator')) && !NOT_RERUN.has(trigger.kind) && !reverted;
 
-/** Those that are one deploy, and are asked for in words of their own. */
+/** These kinds consist of one deploy, and have requests of their own. */
 export const NOT_RERUN: ReadonlySet<string> = new Set(['rollback', 'emergency', 'follow-on']);

@@ -1,11 +1,11 @@
 import type { CommandInput } from '../verbs';
 import { withAction, type ActionRecord, type ReleaseRecord } from './state';
 
-/** Going past a closed window or a soak, for the actions that wait for theirs; a deploy under way gets the verb, and decides itself. */
+/** Lets waiting actions skip a closed window or a soak. A deploy under way gets the verb, and decides by itself. */
 
 type NamedAction = Pick<CommandInput, 'action'>;
 
-/** Why nothing can go past its window now; undefined when something can. */
+/** The reason why no action can skip its window now; undefined if one can. */
 export function whyNotSkipWindow(record: ReleaseRecord, { action }: NamedAction): string | undefined {
   if (action === undefined) {
     const isWaiting = Object.values(record.actions).some((one) =>
@@ -22,7 +22,7 @@ export function whyNotSkipWindow(record: ReleaseRecord, { action }: NamedAction)
 
 const waitsForTime = ({ window, soak }: ActionRecord): boolean => window === 'closed' || soak === 'waiting';
 
-/** Those that wait, or the one that is named, go past what they wait for now: their window, or their soak. */
+/** All waiting actions, or the named one, skip the window or the soak that they wait for now. */
 export const windowSkipped = (record: ReleaseRecord, { action }: NamedAction): ReleaseRecord =>
   Object.entries(record.actions)
     .filter(([name, one]) => waitsForTime(one) && (action ?? name) === name)

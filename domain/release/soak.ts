@@ -3,33 +3,33 @@ import { releaseId } from '../ids';
 import type { GoodDeploy, PipelineState } from '../pipeline/state';
 import { formatDuration, formatTime } from '../text';
 
-/** Whether a version has run somewhere for long enough to continue (`soak`). */
+/** The question whether a version has run somewhere for long enough to continue (`soak`). */
 export interface SoakAsk {
-  /** Where it has to have run: this pipeline, or another one. */
+  /** The pipeline in which it must have run: this one, or another. */
   readonly pipeline: string;
-  /** Of this pipeline: the action that deploys it; null: every deploy of the other pipeline that takes it. */
+  /** In this pipeline: the action that deploys it. Null: every deploy of the other pipeline that takes it. */
   readonly action: string | null;
-  /** What has to have run there; an artifact without a digest is any with its version. */
+  /** The artifacts that must have run there; one without a digest stands for any with its version. */
   readonly wanted: readonly Pick<Artifact, 'name' | 'version' | 'digest'>[];
   readonly forMs: number;
   readonly release: number;
-  /** When it was deployed there by this release, for pipelines that did not keep it. */
+  /** The time at which this release deployed it there, for pipelines that did not record it. */
   readonly deployedAt?: string;
 }
 
-/** What a pipeline knows of what it deployed; its state has this shape. */
+/** The facts that a pipeline knows about its deploys; its state has this shape. */
 export type Deployments = Pick<PipelineState, 'spec' | 'good' | 'deploys' | 'knownBad' | 'active' | 'history'>;
 
 export type SoakAnswer =
   | { readonly kind: 'soaked' | 'bad'; readonly reason: string }
-  /** `untilMs`: missing while nobody knows. */
+  /** `untilMs`: missing while unknown. */
   | { readonly kind: 'waiting'; readonly reason: string; readonly untilMs?: number }
-  /** Something else has taken its place before its time; `by`: the release that brought that. */
+  /** Another version has replaced it too early; `by`: the release that brought that one. */
   | { readonly kind: 'replaced'; readonly reason: string; readonly by: number };
 
 /**
- * Where a soak stands. The time is without interruption, the longest counts, and what made way for a newer version keeps it;
- * what was rolled back, or left mixed, does not.
+ * The state of a soak. Only time without interruption counts, and the longest such time decides. A version that made way for a newer
+ * one keeps its time; one that was rolled back, or left units mixed, does not.
  */
 export function judgeSoak(known: Deployments | null, ask: SoakAsk, nowMs: number): SoakAnswer {
   const { pipeline, action, wanted } = ask;
@@ -48,7 +48,7 @@ const takersOf = ({ actions }: Deployments['spec'], wanted: SoakAsk['wanted']): 
 
 const ORDER: readonly SoakAnswer['kind'][] = ['bad', 'replaced', 'waiting', 'soaked'];
 
-/** All places count: the one that is furthest from its end speaks for all. */
+/** All places count: the one that is furthest from its end decides. */
 function least(a: SoakAnswer, b: SoakAnswer): SoakAnswer {
   if (a.kind === 'waiting' && b.kind === 'waiting') return (b.untilMs ?? Infinity) > (a.untilMs ?? Infinity) ? b : a;
   return ORDER.indexOf(b.kind) < ORDER.indexOf(a.kind) ? b : a;
@@ -80,7 +80,7 @@ function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: numb
   return { ...stillSoaking(`${where} runs ${what} since ${since}, of ${formatDuration(forMs)}`), untilMs };
 }
 
-/** Deploys of another pipeline count once their release has come through. */
+/** Deploys of another pipeline count once their release has succeeded. */
 function whyNotWhole(known: Deployments, pipeline: string, mine: readonly GoodDeploy[]): SoakAnswer | undefined {
   const stateOf = ({ release }: GoodDeploy) =>
     known.active.some(({ number }) => number === release)
@@ -95,13 +95,13 @@ function whyNotWhole(known: Deployments, pipeline: string, mine: readonly GoodDe
     : { kind: 'bad', reason: `${id} ${stateOf(last)}` };
 }
 
-/** A release that deploys there right now, over what is there. */
+/** A release that is deploying there right now, over the present version. */
 function otherIn({ deploys: { holder } }: Deployments, place: string, release: number): number | undefined {
   if (holder === null || holder.owner === String(release)) return undefined;
   return holder.requesters.includes(`${holder.owner}/${place}`) ? Number(holder.owner) : undefined;
 }
 
-/** For deploys from before it was kept: when their release ended, or at least the oldest that is known. */
+/** For deploys from before this was recorded: the end of their release, or at least of the oldest known one. */
 function sinceOf({ history }: Deployments, { release }: GoodDeploy, ask: SoakAsk): string | undefined {
   if (release === ask.release && ask.deployedAt !== undefined) return ask.deployedAt;
   return (history.find(({ number }) => number === release) ?? history[0])?.endedAt ?? undefined;
@@ -124,7 +124,10 @@ const soakedIn = (where: string, what: string, forMs: number): SoakAnswer => ({
 
 const stillSoaking = (why: string) => ({ kind: 'waiting' as const, reason: `soaking: ${why}` });
 
-/** With a newer release here nothing waits for a version that has gone elsewhere; else it may come back. */
+/**
+ * If there is a newer release here, this one does not wait for a version that was replaced elsewhere; otherwise that
+ * version may come back.
+ */
 export function replacedHere(
   answer: Extract<SoakAnswer, { kind: 'replaced' }>,
   own: Pick<Deployments, 'active' | 'spec'>,

@@ -12,33 +12,38 @@ import type { ActionState, ActionView, ReleaseCause, ReleaseState, TimelineEntry
 import { dependencies } from './graph';
 import { hasSucceeded, hasActionEnded } from './nextActions';
 
-/** What a release is started with; its pipeline's spec is pinned in it (docs/design/workflows.md#state). */
+/** The input of a release, which includes the pinned spec of its pipeline (docs/design/workflows.md#state). */
 export interface ReleaseInput {
   readonly number: number;
   readonly spec: PipelineSpec;
   readonly artifacts: readonly Artifact[];
-  /** What the release before ran on. */
+  /** The artifacts of the release before. */
   readonly previous: readonly Artifact[];
   readonly trigger: Trigger;
-  /** Per deploy action: the version in production. */
+  /** For each deploy action, the version in production. */
   readonly lastGood: Readonly<Record<string, string>>;
   readonly policy: Policy;
   readonly settings: Settings;
-  /** A workflow to which it reports its end. */
+  /** The workflow to which it reports its end. */
   readonly reportTo?: string;
   readonly emergency?: Emergency;
   readonly followOn?: FollowOn;
-  /** The release that it runs again, and where it stands among the others; as in the pipeline. */
+  /** The release that it runs again, and its place among the others; as in the pipeline. */
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: Held | null;
-  /** For a rollback: what it restores, by deploy action. */
+  /** For a rollback: the deploys that it restores, by action. */
   readonly restores?: Readonly<Record<string, Restored>>;
-  /** The pipeline records a deploy that ends the release with the end of the release: it is reported once. */
+  /**
+   * The pipeline records the last deploy of a release together with the end of the release, so there is only one
+   * report.
+   */
   readonly reportsOnce?: true;
-  /** It reports its end to its parent and to its pipeline at the same moment; until 0.3 one after the other. */
+  /** It reports its end to its parent and to its pipeline at the same moment; before 0.3, one after the other. */
   readonly reportsAtOnce?: true;
-  /** Identities of what its actions may make and nobody deploys, when it started; of many the newest. */
+  /**
+   * Identities of known-bad artifacts that its actions may make, as of its start; only the newest if there are many.
+   */
   readonly knownBad?: readonly string[];
 }
 
@@ -53,7 +58,7 @@ export interface ReleaseResult {
   readonly number: number;
   readonly state: Extract<ReleaseState, 'succeeded' | 'failed' | 'cancelled'>;
   readonly cause: ReleaseCause | null;
-  /** superseded, preempted: by which release. */
+  /** If superseded or preempted: the release that caused it. */
   readonly causedBy?: number;
   readonly artifacts: readonly Artifact[];
   readonly deploys: readonly DeployEnded[];
@@ -62,7 +67,7 @@ export interface ReleaseResult {
   readonly neverStarted?: true;
 }
 
-/** Where one action of a release stands. */
+/** The state of one action of a release. */
 export interface ActionRecord extends Pick<
   ActionView,
   | 'state'
@@ -82,9 +87,9 @@ export interface ActionRecord extends Pick<
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
   readonly deploying: boolean;
-  /** Of an action that is not a deploy: it waits for its window, or somebody let it continue without. */
+  /** For actions other than deploys: it waits for its window, or a person let it continue without. */
   readonly window?: 'closed' | 'skipped' | null;
-  /** Its version soaks somewhere, or somebody let it continue without. */
+  /** Its version soaks somewhere, or a person let it continue without. */
   readonly soak?: 'waiting' | 'skipped' | null;
 }
 
@@ -97,7 +102,7 @@ export interface ReleaseRecord {
   readonly causedBy?: number;
   readonly deploys: readonly DeployEnded[];
   readonly commands: readonly CommandRecord[];
-  /** Of what it has taken from whoever holds the platform's key. */
+  /** The proofs of the messages that it has taken from holders of the platform's key. */
   readonly proofs?: Proofs;
   readonly timeline: readonly TimelineEntry[];
 }
@@ -116,9 +121,9 @@ const WAITING: ActionRecord = {
 };
 
 /**
- * The spec of a rollback: its deploy actions only, each at once (docs/design/deploy.md#verbs), whichever test of the pipeline holds a group.
- * Groups that it shares with other pipelines it takes. `inProduction` names those that ever succeeded: what was never deployed is not
- * deployed by going back.
+ * The spec of a rollback: only its deploy actions, each at once (docs/design/deploy.md#verbs). It ignores the pipeline's own exclusion groups, which
+ * a test may hold, and takes the groups that are shared with other pipelines. `inProduction` names the actions that ever succeeded: a rollback does
+ * not deploy an action for the first time.
  */
 export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[]): PipelineSpec {
   const isShared = (group: string): boolean => spec.mutex[group]?.scope === 'global';
@@ -130,7 +135,7 @@ export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[
   return { ...spec, actions: Object.fromEntries(deploys) };
 }
 
-/** The spec of an emergency push: that deploy, at once and outside its window (docs/design/deploy.md#emergency-push). */
+/** The spec of an emergency push: only this deploy, at once and outside its window (docs/design/deploy.md#emergency-push). */
 export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
   return {
@@ -139,7 +144,7 @@ export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
   };
 }
 
-/** The spec of a follow-on: that deploy, within its window. */
+/** The spec of a follow-on: only this deploy, within its window. */
 export function followOnSpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
   return { ...spec, actions: action?.type === 'deploy' ? { [name]: withoutConditions(action) } : {} };
@@ -166,7 +171,7 @@ export function newRelease(input: ReleaseInput, nowMs: number): ReleaseRecord {
   };
 }
 
-/** What it waits for now is not a lock, unless the patch says so. */
+/** A new reason to wait replaces a wait for a lock, unless the patch names a lock. */
 export function withAction(record: ReleaseRecord, name: string, patch: Partial<ActionRecord>): ReleaseRecord {
   const before = record.actions[name] ?? WAITING;
   const isPast = before.lock != null && patch.blockedBy !== undefined;
@@ -174,7 +179,7 @@ export function withAction(record: ReleaseRecord, name: string, patch: Partial<A
   return { ...record, actions: { ...record.actions, [name]: after } };
 }
 
-/** An action that failed starts again with a fresh attempt; what was skipped after it is decided anew. */
+/** A failed action starts again with a fresh attempt; actions that were skipped after it are decided anew. */
 export function retriedAction(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions'>, name: string): ReleaseRecord {
   const needs = dependencies(spec.actions);
   const reopened = new Set([name]);
@@ -206,33 +211,36 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
 }
 
-/** Who let an action continue, or did not, and why. */
+/** The person who let an action continue, or rejected it, and the reason. */
 export interface Picked {
   readonly actor: string;
   readonly reason: string;
   readonly approve: boolean;
-  /** Identities of what the release had by then: an approval is of these. Missing of emergencies, which bring what they deploy. */
+  /**
+   * Identities of the release's artifacts at that time, which the approval covers. Missing for emergencies, which bring the artifacts that
+   * they deploy.
+   */
   readonly of?: readonly string[];
-  /** Groups that the door says they are in, which nobody can look up later. */
+  /** The actor's groups according to the door, which cannot be looked up later. */
   readonly vouched?: readonly string[];
 }
 
-/** What the operators asked of a release: verbs reach its running deploys too, which have rules of their own. */
+/** The commands that operators gave to a release. Verbs also reach its running deploys, which have their own rules. */
 export interface ReleaseControl {
   /** The pipeline is frozen: no action starts. */
   readonly frozen: Held | null;
-  /** What people decided at picks, by action. */
+  /** Decisions of people at picks, by action. */
   readonly picks: Readonly<Record<string, Picked>>;
-  /** Who approved, by action: of an emergency there may have to be several. */
+  /** Approvers, by action: an emergency may need several. */
   readonly approvals: Readonly<Record<string, readonly Picked[]>>;
   readonly paused: boolean;
-  /** Cancel, or revert with nothing deployed yet: nothing else starts. */
+  /** A cancel, or a revert before any deploy: nothing else starts. */
   readonly ending: {
     readonly actor: string;
     readonly reason: string;
     readonly revert: boolean;
     readonly notBad: boolean;
-    /** By which rule, of whoever is not an owner. */
+    /** The rule that permitted it, if the actor is not an owner. */
     readonly permitted?: string;
   } | null;
 }

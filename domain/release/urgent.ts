@@ -1,13 +1,13 @@
 import type { Trigger } from '../views';
 
 /**
- * What goes back, and emergencies: they wait for no room, no calendar and no pick, nobody overtakes them, and they are about one
- * pipeline alone.
+ * Rollbacks and emergencies: they wait for no room, no calendar and no pick, no release overtakes them, and they concern only one
+ * pipeline.
  */
 export const isUrgent = ({ kind }: Pick<Trigger, 'kind'>): boolean => kind === 'rollback' || kind === 'emergency';
 
 /**
- * What is urgent, and a follow-on, which belongs to the rollout of another release: these are one deploy, and wait for no room, no
+ * Urgent releases and follow-ons, which belong to the rollout of another release. Each is a single deploy, and waits for no room, no
  * calendar and no pick.
  */
 export const skipsTheQueue = (trigger: Pick<Trigger, 'kind'>): boolean =>

@@ -5,7 +5,7 @@ import type { ActionView, ReleaseStatus, ReleaseSummary } from '../views';
 import { dependencies } from './graph';
 import { releaseState, type ActionRecord, type ReleaseInput, type ReleaseRecord } from './state';
 
-/** `list releases -o json`. */
+/** The output of `list releases -o json`. */
 export function releaseSummary(record: ReleaseRecord, input: ReleaseInput): ReleaseSummary {
   const { pipeline } = input.spec;
   return {
@@ -24,7 +24,7 @@ export function releaseSummary(record: ReleaseRecord, input: ReleaseInput): Rele
   };
 }
 
-/** `status RELEASE -o json` (docs/reference/cli.md#a-release), but for the address of the Web UI. */
+/** The output of `status RELEASE -o json` (docs/reference/cli.md#a-release), without the address of the Web UI. */
 export function releaseStatus(
   record: ReleaseRecord,
   input: ReleaseInput,

@@ -2,16 +2,16 @@ import type { Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { ReleaseCause, ReleaseState, Trigger } from '../views';
 
-/** What a `wait-for` action waits for: the newest release of another pipeline, or one with a certain artifact. */
+/** The release that a `wait-for` action waits for: the newest of another pipeline, or one with a certain artifact. */
 export interface Wait {
   readonly pipeline: string;
-  /** Null: the newest release at the time of asking. */
+  /** Null: the newest release at the time of the question. */
   readonly artifact: { readonly name: string; readonly version: string } | null;
-  /** The release that an earlier answer was about; null when it is asked for the first time. */
+  /** The release of an earlier answer; null for the first question. */
   readonly release: number | null;
 }
 
-/** What the other pipeline knows of its releases, both oldest first; PipelineState has this shape. */
+/** The releases that the other pipeline knows, both lists oldest first; PipelineState has this shape. */
 export interface KnownReleases {
   readonly active: readonly OpenRelease[];
   readonly history: readonly EndedRelease[];
@@ -30,7 +30,7 @@ interface EndedRelease extends OpenRelease {
 
 type Artifacts = readonly Pick<Artifact, 'name' | 'version'>[];
 
-/** `release` is to be given when asking again, so that a newer release does not prolong the wait. */
+/** The next question must include `release`, so that a newer release does not prolong the wait. */
 export interface WaitAnswer {
   readonly kind: 'reached' | 'failed' | 'waiting';
   readonly reason: string;
@@ -38,8 +38,8 @@ export interface WaitAnswer {
 }
 
 /**
- * Where a wait stands. `known` is null when there is no such pipeline, which is waited for, too. A release that was
- * superseded is not the end of the wait: the newer one takes its place.
+ * The state of a wait. `known` is null if the pipeline does not exist, and the wait includes its creation. A release
+ * that was superseded does not end the wait: the newer one takes its place.
  */
 export function judgeWait(known: KnownReleases | null, wait: Wait): WaitAnswer {
   if (known === null) return waitOn(null, `there is no pipeline ${wait.pipeline} yet`);

@@ -2,18 +2,18 @@ import { share, type Share } from '../health/quality';
 import { plural, formatDuration } from '../text';
 import type { Breakdown, StatsReport } from './report';
 
-/** How the deploys of a category went, as far as the next one may learn from it (Conveyor §6.4). */
+/** The results of past deploys in a category that the next deploy can learn from (Conveyor §6.4). */
 export interface Experience {
   readonly category: string;
-  /** Since when. */
+  /** The beginning of the period. */
   readonly since: string;
-  /** How long those took that succeeded, ms; null of none. */
+  /** The durations of successful deploys, in ms; null if there were none. */
   readonly times: { readonly count: number; readonly p50Ms: number; readonly p99Ms: number } | null;
-  /** Deploys that people let continue in spite of a check. */
+  /** Deploys that people let continue despite a check. */
   readonly stoppedGood: Share;
-  /** Successful releases that people took back later. */
+  /** Successful releases that people undid later. */
   readonly missedBad: Share;
-  /** Failed deploys that had updated half of their tasks by then. */
+  /** Failed deploys that had updated at least half of their tasks. */
   readonly late: { readonly count: number; readonly of: number };
 }
 
@@ -41,7 +41,7 @@ function lateOf(progress: Breakdown | undefined): Experience['late'] {
 
 const HALF_PERCENT = 50;
 
-/** A sentence for each thing that there is something to say of. */
+/** One sentence for each fact with data. */
 export function experienceWords({ times, stoppedGood, missedBad, late }: Experience): string[] {
   return [
     ...(times === null

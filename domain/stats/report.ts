@@ -7,36 +7,36 @@ import { statisticsOf } from '../health/statistics';
 import { formatTime } from '../text';
 import type { Counted, Tallies } from './tallies';
 
-/** Shares of a whole by what they are of; they add up to 1 unless `whole` counts something else. */
+/** The counts of a whole by kind; they add up to it unless `whole` counts something else. */
 export interface Breakdown {
   readonly category: string;
   readonly whole: number;
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** One of the SLO's two halves: of the deploys, so many failed for a reason. */
+/** One of the two halves of the SLO: the number of deploys that failed for each kind of reason. */
 export interface ServiceLevel {
   readonly category: string;
   readonly deploys: number;
-  /** The version was bad, and stopped. */
+  /** The version was bad, and the deploy was stopped. */
   readonly goodFailures: Share;
-  /** Conveyor or what it depends on was to blame. */
+  /** Conveyor or one of its dependencies was to blame. */
   readonly badFailures: Share;
-  /** Deploys for which Conveyor was not to blame: those that succeeded or were rightly stopped. */
+  /** Deploys without a fault of Conveyor: those that succeeded or were rightly stopped. */
   readonly worked: Share;
-  /** Whether it holds what `OBJECTIVES` promise; null of no deploys. */
+  /** Whether it meets `OBJECTIVES`; null if there were no deploys. */
   readonly isMet: boolean | null;
 }
 
-/** How many releases bugs that were reported cancelled. */
+/** The number of releases that reported bugs cancelled. */
 export interface BugImpact {
-  /** Each bug that cancelled any, the fewest first. */
+  /** Each bug that cancelled any release, the smallest count first. */
   readonly bugs: Tallies['bugs'];
-  /** Over all releases. */
+  /** The share of all releases. */
   readonly cancelled: Share;
 }
 
-/** The four measures of DORA; times in ms, null of nothing. */
+/** The four DORA measures; times in ms, null without data. */
 export interface Dora {
   readonly category: string;
   readonly deploysPerDay: number;
@@ -45,13 +45,13 @@ export interface Dora {
   readonly restoreMs: number | null;
 }
 
-/** `stats -o json`. */
+/** The output of `stats -o json`. */
 export interface StatsReport {
   readonly since: string;
   readonly until: string;
-  /** Until when everything that ended is in the archive; null while nothing was read yet. */
+  /** The time up to which the archive is complete; null before the first read. */
   readonly readUntil: string | null;
-  /** How many releases and deploys ended that could not be read: they are in no table. */
+  /** The number of ended releases and deploys that could not be read; no table includes them. */
   readonly unread: number;
   /** Table 1. */
   readonly schedules: readonly Breakdown[];
@@ -75,7 +75,7 @@ export interface StatsReport {
   readonly progress: readonly Breakdown[];
   /** Figure 10: pipelines by their number of actions. */
   readonly pipelineSizes: readonly (Breakdown & { readonly mean: number })[];
-  /** Figure 11: `whole` pipelines, of which so many have an action of the type. */
+  /** Figure 11: of `whole` pipelines, the number that have an action of each type. */
   readonly actionTypes: readonly Breakdown[];
   /** Figure 12: deploy actions. */
   readonly deployPatterns: readonly Breakdown[];
@@ -87,10 +87,13 @@ export interface StatsReport {
   readonly dora: readonly Dora[];
 }
 
-/** The promises of the service level (the Push article and Conveyor §5.3): the share that works, and the share that may fail by Conveyor's own fault. */
+/**
+ * The objectives of the service level (the Push article and Conveyor §5.3): the share that works, and the share that may fail through Conveyor's own
+ * fault.
+ */
 export const OBJECTIVES = { worked: 0.999, badFailures: 0.005 } as const;
 
-/** The tables and figures of Conveyor §6, of what ended between two times, ms since the epoch. */
+/** The tables and figures of Conveyor §6, for releases and deploys that ended between two times, ms since the epoch. */
 export function statsReport(tallies: Tallies, { sinceMs, untilMs, readUntilMs }: Span): StatsReport {
   return {
     ...{ since: formatTime(sinceMs), until: formatTime(untilMs) },
@@ -125,7 +128,9 @@ interface Span {
   readonly readUntilMs: number | null;
 }
 
-/** For a time, the days in an archive: from the first that it has until it was read; a day at least, as one deploy is not a rate. */
+/**
+ * The days of the period that an archive covers: from its first entry until the last read, at least one day, since one deploy is not a rate.
+ */
 function daysCovered({ firstMs }: Pick<Tallies, 'firstMs'>, { sinceMs, untilMs, readUntilMs }: Span): number {
   const coveredMs = Math.min(untilMs, readUntilMs ?? untilMs) - Math.max(sinceMs, firstMs ?? sinceMs);
   return Math.max(coveredMs, Math.min(DAY_MS, untilMs - sinceMs)) / DAY_MS;
@@ -141,7 +146,7 @@ const byCategory = <T extends { readonly category: string }>(rows: readonly T[])
 
 const sumOf = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
-/** The counts by a word, for each category: the words that are known always come, and first. */
+/** The counts by word, for each category. Known words always appear, and come first. */
 function breakdowns<T extends Counted>(
   rows: readonly T[],
   wordOf: (row: T) => string,
@@ -189,7 +194,7 @@ function checkErrors({ histories }: Tallies): StatsReport['checkErrors'] {
   }));
 }
 
-/** A cancelled deploy counts if it was cancelled because of Conveyor, or of a dependency. */
+/** A cancelled deploy counts if Conveyor or a dependency caused the cancel. */
 function serviceLevel(category: string, { deploys }: Tallies): ServiceLevel {
   const own = deploys.filter(
     ({ category: of, state, classification }) =>

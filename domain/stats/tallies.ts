@@ -3,17 +3,17 @@ import type { Cadence } from '../archive/row';
 import type { Pattern } from '../deploy/pattern';
 import type { HistoryRow } from '../views';
 
-/** How far back statistics go where nobody says. */
+/** The default period of statistics. */
 export const STATS_MS = 21 * DAY_MS;
 
-/** What pipelines are put together by: their label `category`, or all of them. */
+/** The ways to group pipelines: by their label `category`, or all together. */
 export const GROUPINGS = ['category', 'all'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What categories are counted as that have the fewest pipelines, where there are more than `ARCHIVE_LIMITS.categories`. */
+/** The name under which the smallest categories are counted together, if there are more than `ARCHIVE_LIMITS.categories`. */
 export const OTHER_CATEGORIES = 'others';
 
-/** Of one group. */
+/** The fields that identify a group. */
 export interface Of {
   readonly category: string;
 }
@@ -22,40 +22,40 @@ export interface Counted extends Of {
   readonly count: number;
 }
 
-/** What an archive counts of the rows that ended in a time; the tables are made of it. */
+/** The counts of an archive for rows that ended in a period; the tables are made from them. */
 export interface Tallies {
-  /** When the first of all that the archive has ended, ms since the epoch; null of nothing. */
+  /** The time of the first end in the archive, ms since the epoch; null if it is empty. */
   readonly firstMs: number | null;
   /** Releases and deploys that ended and cannot be read. */
   readonly unread: readonly Counted[];
-  /** Pipelines that had a release, by when they release. */
+  /** Pipelines that had a release, by the cadence of their releases. */
   readonly cadences: readonly (Counted & { readonly cadence: Cadence })[];
-  /** Pipelines by their number of actions, as of their last release. */
+  /** Pipelines by the number of actions in their last release. */
   readonly sizes: readonly (Counted & { readonly actions: number })[];
   /** Pipelines that have an action of a type. */
   readonly actionTypes: readonly (Counted & { readonly type: string })[];
   readonly releases: readonly (Counted & { readonly state: string; readonly cause: string | null })[];
-  /** Failed releases by the type of the action that failed first; null: none did. */
+  /** Failed releases by the type of the action that failed first; null if none failed. */
   readonly failures: readonly (Counted & { readonly type: string | null })[];
-  /** Checks that were unhealthy at the end of a deploy, by what they look at. */
+  /** Checks that were unhealthy at the end of a deploy, by the kind of their metric. */
   readonly checks: readonly (Counted & { readonly type: string })[];
-  /** Failed deploys of more than one phase: `tenth` 0 is less than a tenth, 9 nine tenths and more. */
+  /** Failed deploys with more than one phase: `tenth` 0 is less than a tenth, 9 is nine tenths and more. */
   readonly progress: readonly (Counted & { readonly tenth: number })[];
   readonly deploys: readonly (Counted & { readonly state: string; readonly classification: string | null })[];
-  /** Bad failures by what they failed by; null: an older deploy, which does not say. */
+  /** Bad failures by cause; null for older deploys, which do not record it. */
   readonly blames: readonly (Counted & { readonly blame: string | null })[];
-  /** Deploy actions by how their phases grow, as of the last deploy of each. */
+  /** Deploy actions by the growth of their phases, as of the last deploy of each. */
   readonly patterns: readonly (Counted & { readonly pattern: Pattern })[];
-  /** How many releases each bug cancelled, of those that cancelled any. */
+  /** For each bug that cancelled any release: the number of releases. */
   readonly bugs: readonly { readonly bug: string; readonly count: number }[];
   /** Sums over deploys, ms. */
   readonly spans: readonly (Of & Record<'updateMs' | 'bakeMs' | 'preMs' | 'postMs', number>)[];
-  /** How long deploys took that succeeded. */
+  /** The durations of successful deploys. */
   readonly times: readonly (Counted & { readonly p50Ms: number; readonly p99Ms: number })[];
-  /** From the start of a release until its last deploy had succeeded. */
+  /** The time from the start of a release until its last deploy succeeded. */
   readonly leads: readonly (Counted & { readonly p50Ms: number })[];
-  /** How long a revert or a rollback took. */
+  /** The duration of a revert or a rollback. */
   readonly restores: readonly (Counted & { readonly p50Ms: number })[];
-  /** Releases that deployed, or took back, for how good their checks were. */
+  /** Releases that deployed, or reverted, to judge the quality of their checks. */
   readonly histories: readonly (Of & { readonly row: HistoryRow })[];
 }
