@@ -4,17 +4,17 @@ import { windowAt, type Window } from './window';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
 import { DAY_MS } from '../milliseconds';
 
-/** Blackouts: times at which nothing begins or continues that a window would gate. Of days, both ends are part of it. */
+/** Blackouts: times at which nothing that a window would gate begins or continues. If the ends are days, both belong to it. */
 
 export type Blackout = BlackoutSpec;
 
-/** From the first of two instants up to the second, which is not part of it; ms. */
+/** From one instant to another, which does not belong to it; ms. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The span that it is in at a moment, else the next one; undefined once it is over for good. */
+/** The span that contains a moment, else the next one; undefined once the blackout is over permanently. */
 export function spanAt(blackout: Blackout, nowMs: number): Span | undefined {
   const { days, from, to, timezone = 'UTC' } = blackout;
   if (days !== undefined) return weekly({ days, from, to, timezone }, nowMs);
@@ -38,7 +38,7 @@ function yearly({ from, to, timezone = 'UTC', ...rest }: Blackout, nowMs: number
   );
 }
 
-/** Of wall times that clocks show twice, from the first to the last. */
+/** If clocks show a time twice, the span is from the first `from` to the last `to`. */
 function dated({ from, to, timezone = 'UTC' }: Blackout): Span {
   return {
     fromMs: needsZone(from) ? firstInstantFrom(timezone, wallEnd(from)) : Date.parse(from),

@@ -4,8 +4,8 @@ import type { PipelineSpec } from '../spec/pipeline';
 import { nextTick } from './ticks';
 
 /**
- * The class of a pipeline's schedule (Conveyor §6.2): by hand, or with a pick before a deploy; else by the longest time between two times
- * of its calendar, which for every working day is a weekend.
+ * The class of a pipeline's schedule (Conveyor §6.2). It is manual if releases or deploys are by hand, or a pick comes before a deploy. Otherwise
+ * the longest interval of its calendar decides, which for "every working day" is a weekend.
  */
 export function cadenceOf(spec: Pick<PipelineSpec, 'schedule' | 'actions'>): Cadence {
   const { mode, calendar, timezone = 'UTC' } = spec.schedule;
@@ -16,11 +16,11 @@ export function cadenceOf(spec: Pick<PipelineSpec, 'schedule' | 'actions'>): Cad
   return longest <= LONG_WEEK_MS ? 'weekly' : 'biweekly/monthly';
 }
 
-/** An hour more, as clocks go forward on some of them. */
+/** One more hour, since clocks are turned back within some of them. */
 const SPARE_MS = DAY_MS / 24;
 const LONG_WEEKEND_MS = 3 * DAY_MS + SPARE_MS;
 const LONG_WEEK_MS = 7 * DAY_MS + SPARE_MS;
-/** Any quarter will do, and the same each time. */
+/** Any quarter will do, if it is always the same one. */
 const FROM_MS = Date.UTC(2024, 0, 1);
 const UNTIL_MS = FROM_MS + 91 * DAY_MS;
 
@@ -31,7 +31,7 @@ function longestGapMs(calendar: string, timezone: string): number {
     const next = nextTick(calendar, timezone, tick);
     if (next === null) return Infinity;
     longest = Math.max(longest, next - tick);
-    // What fires every minute need not be followed for a quarter.
+    // A calendar that fires every minute need not be followed for a quarter.
     tick = Math.max(next, tick + DAY_MS / 2);
   }
   return tick === null ? Infinity : longest;

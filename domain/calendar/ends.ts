@@ -1,4 +1,4 @@
-/** How the ends of a blackout are written; apart from what they come to, which takes a calendar. */
+/** The notation for the ends of a blackout, separate from their computation, which needs a calendar. */
 
 const TIME_OF_DAY = /^\d\d:\d\d$/;
 const DAY_OF_YEAR = /^\d\d-\d\d$/;
@@ -7,14 +7,14 @@ const WITH_OFFSET = /T.*(Z|[+-]\d\d:\d\d)$/;
 
 export type EndKind = 'weekly' | 'yearly' | 'dated';
 
-/** Which recurrence an end belongs to. */
+/** The recurrence to which an end belongs. */
 export const endKind = (end: string): EndKind =>
   TIME_OF_DAY.test(end) ? 'weekly' : DAY_OF_YEAR.test(end) ? 'yearly' : 'dated';
 
-/** An instant needs no zone; whatever clocks show does. */
+/** An instant needs no zone; a wall time does. */
 export const needsZone = (end: string): boolean => !WITH_OFFSET.test(end);
 
-/** `2026-02-30` is not a date, and the 29th of February none of every year. */
+/** `2026-02-30` is not a date, and 29 February is not a date of every year. */
 export function isRealDate(end: string): boolean {
   const kind = endKind(end);
   if (kind === 'weekly') return true;

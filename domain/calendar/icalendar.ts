@@ -9,20 +9,21 @@ import { CalendarFault, type Component, type Zones } from './icalendarTimes';
 export interface CalendarRead {
   readonly blackouts: readonly BlackoutSpec[];
   readonly faults: readonly { readonly message: string; readonly hint: string }[];
-  /** Properties without effect, by event: they leave more blackouts than were meant, never fewer. */
+  /** Properties without effect, by event: they cause more blackout than intended, never less. */
   readonly doubts: readonly string[];
-  /** When the last event that is known ends; null where some continue for ever. */
+  /** The end of the last known event; null if some continue for ever. */
   readonly endsAtMs: number | null;
 }
 
-/** Events are read from the beginning of this year to the end of the year after next, so that a file means the same all year. */
+/** Events are read from the beginning of this year to the end of the year after next, so that a file has the same meaning all year. */
 const YEARS_AHEAD = 2;
-/** All events together, including past ones: a daily one for fifty years has fewer. */
+/** The limit for all events together, including past ones: a daily event has fewer in fifty years. */
 const MOST_OCCURRENCES = 20_000;
 
 /**
- * Reads a calendar. `timezone` is that of whole days, and of times without a zone of their own, where the file has none
- * (`X-WR-TIMEZONE`). Never throws; a rule that never comes may take for ever, which is for the caller to bound.
+ * Reads a calendar. `timezone` applies to whole days, and to times without their own zone, unless the file names one
+ * (`X-WR-TIMEZONE`). It never throws. A rule that never matches may run for ever, so the caller has to set a time
+ * limit.
  */
 export function readCalendar(text: string, nowMs: number, timezone: string | undefined): CalendarRead {
   try {
@@ -96,7 +97,7 @@ function noEvents(calendar: Component): string[] {
       ];
 }
 
-/** Events that recur, each with those that take the place of one of its days. */
+/** Recurring events, each with the events that replace one of its days. */
 function seriesOf(events: readonly Component[]): EventSeries[] {
   const isException = (event: Component): boolean => event.getFirstProperty('recurrence-id') !== null;
   const uidOf = (event: Component): string => presentText(event.getFirstPropertyValue('uid')) ?? '';

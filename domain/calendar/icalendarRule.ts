@@ -3,8 +3,8 @@ import { DAY_MS } from '../milliseconds';
 import { CalendarFault } from './icalendarTimes';
 
 /**
- * When an event recurs (RFC 5545, "Recurrence Rule"), in wall-clock times: ms since 1970 as if clocks showed UTC. We use no library for
- * this, since the JavaScript ones lose days or do not end (docs/adr/0059). COUNT and UNTIL are up to the caller.
+ * The recurrence of an event (RFC 5545, "Recurrence Rule"), in wall-clock times: ms since 1970 as if clocks showed UTC. We use no library for
+ * this, since the JavaScript libraries lose days or do not terminate (docs/adr/0059). The caller handles COUNT and UNTIL.
  */
 export interface RecurrenceRule {
   readonly freq: 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
@@ -93,7 +93,7 @@ function checkDays({ byMonth, byMonthDay, byWeekNo, byDay }: RecurrenceRule): vo
     throw new CalendarFault('its rule has BYWEEKNO without BYDAY, which programs read differently', 'add BYDAY to it');
 }
 
-/** In order from the start, which is among them only if the rule names it; ends with those that begin before `toMs`. */
+/** In order from the start, which is among them only if the rule matches it; the last one begins before `toMs`. */
 export function* recurrences(
   written: RecurrenceRule,
   startMs: number,
@@ -111,7 +111,7 @@ export function* recurrences(
   }
 }
 
-/** A rule that names no days means that of the start. */
+/** A rule without days means the day of the start. */
 function completeRule(rule: RecurrenceRule, start: Date): RecurrenceRule {
   const { freq, byMonth, byWeekNo, byYearDay, byMonthDay, byDay } = rule;
   if ([byWeekNo, byYearDay, byMonthDay, byDay].some((list) => list.length > 0) || freq === 'DAILY') return rule;
@@ -141,7 +141,7 @@ function atPositions(all: readonly number[], positions: readonly number[]): read
   return [...new Set(taken)].sort((a, b) => a - b);
 }
 
-/** The days of each period that the interval does not leave out; of months only those that the rule may mean. */
+/** The days of each period that the interval includes; for months, only days that the rule may match. */
 function* periods(rule: RecurrenceRule, startMs: number, toMs: number): Generator<number[]> {
   const { freq, interval, weekStart } = rule;
   const first = new Date(startMs);
@@ -202,7 +202,7 @@ function isDayOf(
   return !isCounted || byDay.length === 0 || byDay.some((one) => one.weekday === weekday && isNth(one.nth, within));
 }
 
-/** A place counted from 1, of so many. */
+/** A place, counted from 1, and the number of places. */
 interface DayPlace {
   readonly at: number;
   readonly of: number;
@@ -214,11 +214,11 @@ const isNamed = (list: readonly number[], value: number): boolean => list.length
 const isPlaceAmong = (list: readonly number[], { at, of }: DayPlace): boolean =>
   list.length === 0 || list.includes(at) || list.includes(at - of - 1);
 
-/** `2MO` is the second of a month or year. Weeks and days have no second. */
+/** `2MO` is the second Monday of a month or year. A week or a day has no second one. */
 const isNth = (nth: number, { at, of }: DayPlace): boolean =>
   nth === 0 || nth === Math.ceil(at / 7) || nth === -Math.ceil((of - at + 1) / 7);
 
-/** Week 1 is the first with four days in the year. A week that reaches into the next year belongs to both if a rule asks by year. */
+/** Week 1 is the first with four days in the year. If a rule counts by year, a week that reaches into the next year belongs to both. */
 function isWeekAmong(list: readonly number[], dayMs: number, weekStart: number): boolean {
   const year = new Date(dayMs).getUTCFullYear();
   const first = firstWeek(year, weekStart);

@@ -17,29 +17,29 @@ import {
   type Zones,
 } from './icalendarTimes';
 
-/** An event with its days: those of its rules and dates, without the excluded ones, and with the replacements of some. */
+/** An event with its days: the days of its rules and dates, minus the excluded ones, with replacements for some. */
 
 export interface EventSeries {
   readonly master: Component;
   readonly exceptions: readonly Component[];
 }
 
-/** The file and the range that a reader of events needs. */
+/** The file and the range for the reader of events. */
 export interface SeriesScope {
   readonly zones: Zones;
   /** ms since 1970. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** How many more days there is time for. @throws CalendarFault once there is none */
+  /** Uses up the time for one more day. @throws CalendarFault once there is none left */
   readonly spend: () => void;
   readonly reasonOf: (event: Component) => string;
 }
 
 export interface SeriesDays {
   readonly spans: readonly EventSpan[];
-  /** Whether more come after the scope. */
+  /** Whether more days follow after the scope. */
   readonly goesOn: boolean;
-  /** Properties without effect, which leave more blackouts than were meant, never fewer. */
+  /** Properties without effect, which cause more blackout than intended, never less. */
   readonly doubts: readonly string[];
 }
 
@@ -75,7 +75,7 @@ interface RecurrenceSet {
   readonly goesOn: boolean;
 }
 
-/** DTSTART, what the rules make of it, and RDATE, up to those that may be moved by `reachMs` into the scope. */
+/** DTSTART, the days of the rules, and RDATE, up to days that `reachMs` may move into the scope. */
 function recurrenceSet(event: IcalEvent, scope: SeriesScope, reachMs: number): RecurrenceSet {
   const { start, clock, component } = event;
   const days = new Map([[start.wallMs, event]]);
@@ -104,7 +104,7 @@ function recurrenceSet(event: IcalEvent, scope: SeriesScope, reachMs: number): R
 const isBounded = ({ count }: RecurrenceRule, came: number, isBy: (wallMs: number) => boolean, toMs: number): boolean =>
   (count !== undefined && came >= count) || !isBy(toMs);
 
-/** Whether a day is not after UNTIL, which may be a day or an instant, whatever the event is. */
+/** Whether a day is not after UNTIL, which may be a day or an instant, for any kind of event. */
 function untilOf({ until }: RecurrenceRule, { start, clock }: IcalEvent, zones: Zones): (wallMs: number) => boolean {
   if (until === undefined) return () => true;
   const last = readMoment(until, undefined);
@@ -122,7 +122,7 @@ interface Exception {
   readonly id: Moment;
   /** With RANGE=THISANDFUTURE. */
   readonly isForLater: boolean;
-  /** How far it may move the end or the beginning of later days. */
+  /** The longest time by which it may move the start or the end of later days. */
   readonly reachMs: number;
 }
 
@@ -146,11 +146,11 @@ function readException(component: Component, { zones }: SeriesScope): Exception 
   return { event, id, isForLater, reachMs };
 }
 
-/** Without those that were over long ago, except the last, which says when the event ended. */
+/** Without the days that ended long ago, except the last one, which shows when the event ended. */
 const recent = (days: readonly (readonly [number, IcalEvent])[], fromMs: number): (readonly [number, IcalEvent])[] =>
   days.filter(([wall, day], index) => wall + lastsMs(day) + 2 * DAY_MS >= fromMs || index === days.length - 1);
 
-/** When a day without an exception of its own takes place: moved with all later days, or at its own time. */
+/** The time of a day without an exception of its own: moved together with all later days, or its own time. */
 function placed(
   wall: number,
   day: IcalEvent,
@@ -176,7 +176,9 @@ function spansAt(event: IcalEvent, wall: number, { zones, reasonOf }: SeriesScop
   return [placeEvent(event, wall, zones, reasonOf(event.component))];
 }
 
-/** The day of an event that a date or time means: it should be written in the form of the event, and often is not. */
+/**
+ * The day of an event that a date or time refers to: it should be written in the form of the event, but often is not.
+ */
 function findDay(
   moment: Moment,
   event: IcalEvent,

@@ -3,11 +3,11 @@ import type { BlackoutSpec } from '../spec/times';
 import { DAY_MS } from '../milliseconds';
 import { firstInstantFrom, isTimezone, wallAt } from './zone';
 
-/** When events of a calendar begin and end: whole days in a zone, or instants. */
+/** The beginnings and ends of calendar events: whole days in a zone, or instants. */
 
 export type Component = InstanceType<typeof ICAL.Component>;
 
-/** A fault of a calendar, or of an event of it. */
+/** A fault of a calendar or one of its events. */
 export class CalendarFault extends Error {
   constructor(
     message: string,
@@ -18,9 +18,9 @@ export class CalendarFault extends Error {
 }
 
 export interface Zones {
-  /** For whole days, and for times without one. */
+  /** For whole days, and for times without a zone. */
   readonly default: string | undefined;
-  /** Those that the file describes, by name. */
+  /** The zones that the file describes, by name. */
   readonly known: ReadonlyMap<string | undefined, Component>;
 }
 
@@ -29,17 +29,17 @@ export interface Moment {
   /** ms since 1970, as if clocks showed UTC; for a day, its midnight. */
   readonly wallMs: number;
   readonly isDate: boolean;
-  /** Undefined if it has none of its own. */
+  /** Undefined if it has no zone of its own. */
   readonly zone: string | undefined;
 }
 
-/** Between wall times and instants, both in ms. */
+/** Converts between wall times and instants, both in ms. */
 export interface ZoneClock {
   readonly toInstant: (wallMs: number) => number;
   readonly toWall: (atMs: number) => number;
 }
 
-/** How long an event lasts: first by wall clocks, then by elapsed time; at least `leastMs`. */
+/** The duration of an event: first in wall-clock time, then in elapsed time; at least `leastMs`. */
 export interface Length {
   readonly wallMs: number;
   readonly thenMs: number;
@@ -61,7 +61,7 @@ export interface EventSpan {
   readonly blackout: BlackoutSpec;
 }
 
-/** @throws CalendarFault if it does not say when it begins and ends */
+/** @throws CalendarFault if it lacks a beginning or an end */
 export function readEvent(component: Component, zones: Zones): IcalEvent {
   const [start] = readMoments(component, 'dtstart');
   if (start === undefined) throw new CalendarFault('it has no beginning (DTSTART)', 'give it one, or remove it');
@@ -73,7 +73,7 @@ export function readEvent(component: Component, zones: Zones): IcalEvent {
   return { component, start, clock, length: timedLength(component, start, clock, zones) };
 }
 
-/** At most. */
+/** The upper limit. */
 export const lastsMs = ({ length }: IcalEvent): number => Math.max(length.wallMs + length.thenMs, length.leastMs);
 
 /** An event that begins at a wall time of its clock. */
@@ -90,12 +90,12 @@ export function placeEvent(
   return { startMs, endMs, blackout: { from, to, timezone: zones.default ?? 'UTC', reason } };
 }
 
-/** Days are as long as wall clocks make them (RFC 5545, "Duration"), so a day on which summer time ends has 25 hours. */
+/** Days have the length that wall clocks show (RFC 5545, "Duration"), so the day on which summer time ends has 25 hours. */
 function endOfEvent({ wallMs, thenMs, leastMs }: Length, startWallMs: number, clock: ZoneClock): number {
   return Math.max(clock.toInstant(startWallMs + wallMs) + thenMs, clock.toInstant(startWallMs) + leastMs);
 }
 
-/** An end should be the day after the last day. If it is the day of the beginning, it means that day. */
+/** The end should be the day after the last day. If it is the first day, it means that day. */
 function wholeDays(component: Component, start: Moment): Length {
   const [end] = readMoments(component, 'dtend');
   const lasts = end ? end.wallMs - start.wallMs : durationOf(component);
@@ -105,8 +105,8 @@ function wholeDays(component: Component, start: Moment): Length {
 }
 
 /**
- * With DTEND, an event may last equally long in elapsed time, or end at the same wall time; the later end counts. RFC 5545 ("Recurrence Rule")
- * says the first, most calendars show the second, and less blackout than was meant is the worse mistake.
+ * With DTEND, an event may last equally long in elapsed time, or end at the same wall time; the later end counts. RFC 5545 ("Recurrence Rule") says
+ * the first, most calendars show the second, and too little blackout is the worse mistake.
  */
 function timedLength(component: Component, start: Moment, clock: ZoneClock, zones: Zones): Length {
   const [end] = readMoments(component, 'dtend');
@@ -142,7 +142,7 @@ export function furtherDaysOf(component: Component): FurtherDay[] {
   });
 }
 
-/** Like the event, but at another moment, and with another end if one is written. */
+/** Like the event, but at another moment, and with another end if there is one. */
 export function eventAt(event: IcalEvent, { moment, end }: FurtherDay, zones: Zones): IcalEvent {
   if (moment.isDate !== event.start.isDate)
     throw new CalendarFault(
@@ -157,7 +157,7 @@ export function eventAt(event: IcalEvent, { moment, end }: FurtherDay, zones: Zo
   return { ...event, start: moment, clock, length: checkedLength(length, moment, clock) };
 }
 
-/** All dates and times of the properties of that name. @throws CalendarFault for one that does not exist */
+/** All dates and times of the properties with that name. @throws CalendarFault if one of them does not exist */
 export function readMoments(component: Component, name: string): Moment[] {
   return component.getAllProperties(name).flatMap((property) => {
     const [, , , ...values] = property.jCal as unknown[];
@@ -184,7 +184,7 @@ const durationOf = (component: Component): Length | undefined => {
   return property === null ? undefined : readDuration(String(property.jCal[3]));
 };
 
-/** Weeks and days by wall clocks, the rest by elapsed time. */
+/** Weeks and days in wall-clock time, the rest in elapsed time. */
 function readDuration(text: string): Length {
   const [whole, sign, weeks, days, hours, minutes, seconds] =
     /^([+-])?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text) ?? [];
@@ -198,7 +198,9 @@ function readDuration(text: string): Length {
   return { wallMs: ((w ?? 0) * 7 + (d ?? 0)) * DAY_MS, thenMs, leastMs: 0 };
 }
 
-/** By our own rule if we know the zone, else as the file describes it. @throws CalendarFault for any other zone */
+/**
+ * Uses our own rules if we know the zone, else the description in the file. @throws CalendarFault for any other zone
+ */
 export function clockOf({ isDate, zone }: Moment, zones: Zones): ZoneClock {
   const name = isDate ? zones.default : (zone ?? zones.default);
   if (name !== undefined && isTimezone(name))

@@ -2,23 +2,23 @@ import { spanAt, type Blackout } from './blackout';
 import { endKind } from './ends';
 import { windowAt, type Window, type WindowState } from './window';
 
-/** Whether something may begin or continue at a moment: the one rule for actions, deploys and plans. */
+/** Whether something may begin or continue at a moment: the single rule for actions, deploys and plans. */
 export interface Openings {
-  /** It is open while any of them is; none: always … */
+  /** It is open while any of these is open; always if there are none … */
   readonly windows: readonly Window[];
   /** … but never in one of these. */
   readonly blackouts?: readonly Blackout[];
 }
 
-/** What never closes is said to close in some weeks, to be asked again then. */
+/** If something never closes, the answer is a closing time in some weeks, so that the caller asks again then. */
 const MOST_AHEAD_MS = 21 * 86_400_000;
-/** More changes than there are in some years; what does not open in all that time is said to be closed until then. */
+/** More changes than some years have. If nothing opens in all that time, the answer is "closed until then". */
 const MOST_STEPS = 1_000;
 
-/** How it stands, and until when that stays so; of what a blackout keeps closed also the reason of that. */
+/** The state at a moment, and the time until which it lasts; if a blackout keeps it closed, also its reason. */
 export const openingAt = (times: Openings, nowMs: number): WindowState => foundAt(times, nowMs).state;
 
-/** `isEndless`: nothing was found that ends its being closed. */
+/** `isEndless`: no end of the closed time was found. */
 function foundAt(
   { windows, blackouts = [] }: Openings,
   nowMs: number,
@@ -44,13 +44,13 @@ function foundAt(
   return { state: { open: false, opensAtMs: atMs, ...(why === undefined ? {} : { why }) }, isEndless };
 }
 
-/** Whether there is a time at which it is open; dates that pass keep nothing closed for ever. */
+/** Whether it is open at any time; dates that pass keep nothing closed for ever. */
 export function everOpens({ windows, blackouts = [] }: Openings, nowMs: number): boolean {
   const recurring = blackouts.filter(({ from, days }) => days !== undefined || endKind(from) === 'yearly');
   return !foundAt({ windows, blackouts: recurring }, nowMs).isEndless;
 }
 
-/** Those that keep something closed between two moments. */
+/** The blackouts that close something between two moments. */
 export const blackoutsWithin = (blackouts: readonly Blackout[], fromMs: number, toMs: number): readonly Blackout[] =>
   blackouts.filter((each) => beginOf(each, fromMs) < toMs);
 
@@ -65,7 +65,7 @@ function windowsAt(windows: readonly Window[], nowMs: number): WindowState {
   return { open: false, opensAtMs: Math.min(...states.flatMap((state) => (state.open ? [] : [state.opensAtMs]))) };
 }
 
-/** When the last of those that are open, or open as another closes, closes; now when none is open. */
+/** The last closing time of the windows that are open, or that open as another closes; now if none is open. */
 function lastClosing(windows: readonly Window[], nowMs: number): number {
   let untilMs = nowMs;
   for (;;) {

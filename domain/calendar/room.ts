@@ -1,18 +1,18 @@
 import { openingAt, type Openings } from './opening';
 import { openedAt, windowAt, type Window, type WindowState } from './window';
 
-/** Windows that let only so many deploys begin each time that they open. */
+/** Windows that admit only a limited number of deploys each time that they open. */
 
 export type LimitedWindow = Window & { readonly maxDeploys?: number | undefined };
 
-/** `full`: so many have begun as may; said of a window that is open otherwise. */
+/** `full`: the limit is reached; for a window that is otherwise open. */
 export type Room =
   | Extract<WindowState, { open: true }>
   | (Extract<WindowState, { open: false }> & { readonly full?: { readonly begun: number; readonly most: number } });
 
 /**
- * Whether one more deploy may begin. One that is full is as if closed until its next opening; another that is open will do.
- * @param begunMs when others began
+ * Whether one more deploy may begin. A full window counts as closed until its next opening; another open window will do.
+ * @param begunMs the times at which others began
  */
 export function roomAt(
   { windows, blackouts = [] }: Omit<Openings, 'windows'> & { readonly windows: readonly LimitedWindow[] },

@@ -1,7 +1,7 @@
 import { hash } from '../hash';
 import { nextTick } from './ticks';
 
-/** A calendar, and whose it is among all those that would fire with it. */
+/** A calendar, and its owner among all that would fire with it. */
 interface SpreadCalendar {
   readonly calendar: string;
   readonly timezone: string;
@@ -9,8 +9,8 @@ interface SpreadCalendar {
 }
 
 /**
- * The next time that it fires, strictly after; null when it never does again. Each comes later than its calendar says by a share of the
- * spread, always the same, so that thousands whose calendar says nine do not begin in the same second. ms since the epoch.
+ * The next time that it fires, strictly after `afterMs`, in ms since the epoch; null if it never does again. Each time is delayed by a share of
+ * the spread, which is constant for each owner, so that thousands with a calendar for nine o'clock do not begin in the same second.
  */
 export function nextSpreadTick(
   { calendar, timezone, of }: SpreadCalendar,

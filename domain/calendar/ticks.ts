@@ -2,13 +2,14 @@ import { Cron } from 'croner';
 import { firstInstantFrom, wallAt } from './zone';
 
 /**
- * Calendars: five-field cron. croner finds the wall times; when those come in a zone is our own rule, since croner lets a list
- * of minutes fire twice in the fold and not at all in the gap (docs/adr/0011).
+ * Calendars: five-field cron. croner finds the wall times. Our own rule finds their instants in a zone, since croner lets a list of
+ * minutes fire twice in the fold and not at all in the gap (docs/adr/0011).
  */
 
 /**
- * The next time a calendar fires, strictly after; null when it never does again. Each wall time fires once: of two
- * occurrences at the first, of none at the end of the gap, where those of the whole gap are one.
+ * The next time that a calendar fires, strictly after `afterMs`; null if it never does again. Each wall time fires
+ * once: if it occurs twice, at the first; if it does not occur, at the end of the gap, where all times of the gap count
+ * as one.
  */
 export function nextTick(calendar: string, timezone: string, afterMs: number): number | null {
   const cron = wallCron(calendar);
@@ -22,7 +23,7 @@ export function nextTick(calendar: string, timezone: string, afterMs: number): n
 }
 
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
-/** The last of each. */
+/** The last value of each field. */
 const ENDS = [59, 23, 31, 12, 6] as const;
 
 const NICKNAMES: ReadonlyMap<string, string> = new Map([
@@ -35,14 +36,14 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
   ['@annually', '0 0 1 1 *'],
 ]);
 
-/** The five fields of a calendar. `5/15`, which croner does not read, is from 5 every 15, as `5-59/15`. */
+/** The five fields of a calendar. `5/15`, which croner does not read, means every 15 from 5: `5-59/15`. */
 function fieldsOf(calendar: string): string[] {
   const line = calendar.trim();
   const fields = (NICKNAMES.get(line) ?? line).split(/\s+/);
   return fields.map((field, at) => field.replace(/(?<=^|,)(\d+)\//g, `$1-${ENDS[at] ?? ''}/`));
 }
 
-/** What is wrong with a calendar, a phrase for each fault; none when it is one. */
+/** The faults of a calendar, one phrase for each; empty if it is valid. */
 export function calendarFaults(calendar: string): readonly string[] {
   const [parts, written] = [fieldsOf(calendar), calendar.trim().split(/\s+/)];
   if (calendar.trim().startsWith('@') && parts.length === 1)
@@ -54,7 +55,7 @@ export function calendarFaults(calendar: string): readonly string[] {
   });
 }
 
-/** Any moment does for what holds always; four years have every date that there is. */
+/** Any moment will do, since the answer does not depend on it; four years have every date that exists. */
 const ANY_SUNDAY_MS = Date.UTC(2023, 0, 1);
 const FOUR_YEARS_MS = 1461 * 86_400_000;
 

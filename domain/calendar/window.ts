@@ -2,22 +2,22 @@ import type { WindowSpec } from '../spec/times';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
 import { DAY_MS } from '../milliseconds';
 
-/** `days` are those on which it opens; with `to` not after `from` it closes on the next day. */
+/** `days` are the days on which it opens; with `to` not after `from` it closes on the next day. */
 export type Window = Pick<WindowSpec, 'days' | 'from' | 'to' | 'timezone'>;
 
-/** Times in ms. What comes after the change is to be asked then; one that never closes is said to close in some weeks. */
+/** Times in ms. The caller asks again after the change; a window that never closes is reported to close in some weeks. */
 export type WindowState =
   | { readonly open: true; readonly closesAtMs: number }
   /** `why`: the reason of the blackout that keeps it closed. */
   | { readonly open: false; readonly opensAtMs: number; readonly why?: string };
 
 const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-/** A window that a gap swallows whole is not open that day, so the next opening may be two weeks away; the third is for certainty. */
+/** If a gap covers a whole window, it does not open that day, so the next opening may be two weeks away; the third week is a reserve. */
 const DAYS_AHEAD = 21;
 
 /**
- * Whether a window is open, and until when that stays so. It is open from the first instant at which clocks show `from` or
- * later, until the instant from which on they show nothing before `to` (docs/adr/0011).
+ * Whether a window is open, and until when. It is open from the first instant at which clocks show `from` or later, until the
+ * instant after which they never again show a time before `to` (docs/adr/0011).
  */
 export function windowAt(window: Window, nowMs: number): WindowState {
   const openings = openingsAround(window, nowMs);
@@ -28,7 +28,7 @@ export function windowAt(window: Window, nowMs: number): WindowState {
   return { open: false, opensAtMs: next.opensAtMs };
 }
 
-/** Since when it is open; undefined while it is closed. */
+/** The time since which it is open; undefined while it is closed. */
 export const openedAt = (window: Window, nowMs: number): number | undefined =>
   openingsAround(window, nowMs).find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs)
     ?.opensAtMs;
@@ -38,7 +38,7 @@ interface Opening {
   readonly closesAtMs: number;
 }
 
-/** In order, and apart: what closes when the next day opens is one opening. */
+/** In order and disjoint: if one closes as the next day opens, both are one opening. */
 function openingsAround(window: Window, nowMs: number): readonly Opening[] {
   const today = Math.floor(wallAt(window.timezone, nowMs) / DAY_MS);
   const days = Array.from({ length: DAYS_AHEAD }, (_, index) => today - 2 + index);

@@ -3,21 +3,23 @@ import { ZONE_PATTERN } from './zoneName';
 import { DAY_MS } from '../milliseconds';
 
 /**
- * Where wall clocks and instants meet. A wall time is what clocks show, as ms since 1970 as if clocks showed UTC, so that days
- * and minutes can be counted without a zone. Instants are ms since 1970. Both directions take daylight saving time into
- * account: some wall times never come (the gap in spring), others come twice (the fold in autumn). Rule: docs/adr/0011.
+ * Converts between wall times and instants. A wall time is the time that clocks show, in ms since 1970 as if clocks showed UTC, so
+ * that days and minutes can be counted without a zone. Instants are ms since 1970. Both directions take daylight saving time into
+ * account: some wall times never occur (the gap in spring), others occur twice (the fold in autumn). Rule: docs/adr/0011.
  */
 
 /**
- * Names of the database that say where, and UTC. No offsets, which would be wrong for half the year, and no abbreviations: several
- * zones share one, and the database means by BST that of Dhaka. Asked where files come in; what runs continues with what it has.
+ * Names of the database with a place, and UTC. Offsets would be wrong for half the year, and several zones share one abbreviation: the
+ * database reads BST as the zone of Dhaka. Only incoming files are checked; running work continues with its zones.
  */
 export const isTimezone = (name: string): boolean => new RegExp(ZONE_PATTERN).test(name) && IANAZone.isValidZone(name);
 
-/** What clocks show. @throws when this Node does not know the zone */
+/** The time that clocks show. @throws if this Node does not know the zone */
 export const wallAt = (timezone: string, atMs: number): number => atMs + offsetMs(timezone, atMs);
 
-/** The first instant at which clocks show this time or a later one: of two occurrences the first, of none the end of the gap. */
+/**
+ * The first instant at which clocks show this time or a later one: the first of two occurrences, or the end of the gap if there is none.
+ */
 export function firstInstantFrom(timezone: string, wallMs: number): number {
   const { before, after } = offsetsAround(timezone, wallMs);
   const early = wallMs - before;
@@ -26,7 +28,7 @@ export function firstInstantFrom(timezone: string, wallMs: number): number {
   return offsetMs(timezone, late) === after ? late : firstWith(timezone, after, late, early);
 }
 
-/** The instant from which on clocks show no earlier time than this: where it comes twice, not before the hour has been repeated. */
+/** The instant from which on clocks show no earlier time than this: if the time occurs twice, only after the repeated hour. */
 export function lastInstantBefore(timezone: string, wallMs: number): number {
   const { before, after } = offsetsAround(timezone, wallMs);
   const repeated = wallMs - after;
@@ -34,12 +36,12 @@ export function lastInstantBefore(timezone: string, wallMs: number): number {
   return isRepeated ? repeated : firstInstantFrom(timezone, wallMs);
 }
 
-/** The offsets before and after a change that may be near: no zone is further than a day from UTC, none changes twice in two days. */
+/** The offsets before and after a nearby change: no zone is further than a day from UTC, and none changes twice in two days. */
 function offsetsAround(timezone: string, wallMs: number): { before: number; after: number } {
   return { before: offsetMs(timezone, wallMs - DAY_MS), after: offsetMs(timezone, wallMs + DAY_MS) };
 }
 
-/** When the offset became this, known to be after `from` and not after `to`. */
+/** The time when the offset became this, known to be after `from` and not after `to`. */
 function firstWith(timezone: string, offset: number, from: number, to: number): number {
   let [low, high] = [from, to];
   while (high - low > 1) {

@@ -1,7 +1,7 @@
 /** An IANA name with a place in it, or UTC. */
 export const ZONE_PATTERN = '^(UTC|[A-Za-z]+/[A-Za-z0-9_+/-]+)$';
 
-/** Where most who write an abbreviation are. */
+/** The zone in which most people who write the abbreviation live. */
 const MEANT: Readonly<Record<string, string>> = {
   ...{ UCT: 'UTC', GMT: 'UTC', ZULU: 'UTC', Z: 'UTC', UTC: 'UTC' },
   ...{ BST: 'Europe/London', WET: 'Europe/Lisbon', CET: 'Europe/Berlin', CEST: 'Europe/Berlin', MET: 'Europe/Berlin' },
@@ -14,5 +14,5 @@ const MEANT: Readonly<Record<string, string>> = {
   ...{ JST: 'Asia/Tokyo', KST: 'Asia/Seoul', AEST: 'Australia/Sydney', NZST: 'Pacific/Auckland' },
 };
 
-/** What to write instead of what is not a timezone. */
+/** The name to write in place of an invalid one. */
 export const timezoneFor = (name: string): string => MEANT[name.toUpperCase()] ?? 'America/Los_Angeles or UTC';

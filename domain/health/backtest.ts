@@ -4,17 +4,17 @@ import { evidenceIn, ownTicks, replayTicks, type Replayed, type Tick } from './r
 import { isCounted, type Result } from './result';
 import { betterLimit, criticalLimit, limitText, type Known, type Tuned } from './tuning';
 
-/** A deploy, or a recording of one, that a check is tried on. */
+/** A deploy, or a recording of one, on which a check is tried. */
 export interface Trial {
-  /** `kvstore/12/deploy`, or what a recording is called. */
+  /** `kvstore/12/deploy`, or the name of a recording. */
   readonly id: string;
-  /** Null where its fate does not say whether the version was bad. */
+  /** Null if its fate does not show whether the version was bad. */
   readonly isBad: boolean | null;
-  /** One phrase: how that is known. */
+  /** The evidence for that, in one phrase. */
   readonly why: string;
-  /** When the fault began, in ms since the epoch; null when that is not known. */
+  /** The time when the fault began, in ms since the epoch; null if unknown. */
   readonly faultAt: number | null;
-  /** Health checks reverted it, so that nothing is known of the time after. */
+  /** Health checks reverted it, so nothing is known of the time after. */
   readonly cutShort: boolean;
   readonly ticks: readonly Tick[];
 }
@@ -24,33 +24,33 @@ export interface BacktestedDeploy {
   readonly id: string;
   readonly result: Result;
   readonly why: string;
-  /** When it would have stopped the deploy, in ms since the epoch; null: never. */
+  /** The time when it would have stopped the deploy, in ms since the epoch; null: never. */
   readonly foundAt: number | null;
-  /** The same since the fault, or where its beginning is not known since the first update. */
+  /** The same since the fault or, if its beginning is unknown, since the first update. */
   readonly foundAfterMs: number | null;
-  /** Its verdict then, or its last one. */
+  /** The reason of that verdict, or of the last one. */
   readonly reason: string;
   /** Every evaluation, for a plot. */
   readonly evaluations: readonly Replayed[];
 }
 
-/** How a check would have done. */
+/** The hypothetical performance of a check. */
 export interface Backtest {
   readonly check: string;
   readonly tried: readonly BacktestedDeploy[];
   readonly quality: Quality;
-  /** Null when no other limit errs less; `text` as in a pipeline file. */
+  /** Null if no other limit errs less; `text` as in a pipeline file. */
   readonly better: (Tuned & { readonly text: string }) | null;
 }
 
-/** A check tried on one deploy, with what is counted of it: nothing if it is unknown. */
+/** A check tried on one deploy, with its counted outcome; without one if the result is unknown. */
 export interface Attempt {
   readonly tried: BacktestedDeploy;
   readonly outcome: KnownOutcome | null;
   readonly known: readonly Known[];
 }
 
-/** How a check would have done, from all attempts at it. */
+/** The hypothetical performance of a check, from all attempts. */
 export function backtestOf(check: HealthCheck, attempts: readonly Attempt[]): Backtest {
   const tuned = betterLimit(
     check,
@@ -64,7 +64,7 @@ export function backtestOf(check: HealthCheck, attempts: readonly Attempt[]): Ba
   };
 }
 
-/** Tries a check on a deploy whose data is at hand. */
+/** Tries a check on a deploy whose data is available. */
 export function attempt(check: HealthCheck, trial: Trial): Attempt {
   const ticks = ownTicks(check, trial.ticks);
   const tried = tryOn(check, { ...trial, ticks });
@@ -72,7 +72,7 @@ export function attempt(check: HealthCheck, trial: Trial): Attempt {
   return { tried, outcome: outcomeOn(trial, tried.foundAt), known: knownOf(check, { ...trial, ticks }) };
 }
 
-/** Until its fault began a bad version is as a good one: a limit that stops it earlier errs. */
+/** Until its fault began, a bad version counts as good: a limit that stops it earlier is wrong. */
 function knownOf(check: HealthCheck, { isBad, faultAt, ticks }: Trial): Known[] {
   const whole = { isBad: isBad === true, critical: criticalLimit(check, ticks) };
   if (!whole.isBad || faultAt === null) return [whole];
@@ -97,8 +97,8 @@ function tryOn(check: HealthCheck, trial: Trial): BacktestedDeploy {
 }
 
 /**
- * Why what was evaluated shows nothing about the deploy: it was not held against the limit, or every window began before the update.
- * Being unhealthy for less than its `for` does show something.
+ * The reason why the evaluations show nothing about the deploy: none was compared with the limit, or every window began before the update. A
+ * check that was unhealthy for less than its `for` does show something.
  */
 function whyBlind({ isBad, faultAt, ticks }: Trial, evaluations: readonly Replayed[]): string | undefined {
   const filled = new Set(ticks.filter(isFilled).map(({ at }) => at));

@@ -1,55 +1,58 @@
 import type { RankTest } from './mannWhitney';
 import type { Verdict } from './verdict';
 
-/** A bound held against numbers. */
+/** The result of comparing a bound with measurements. */
 export interface Judgement {
   readonly verdict: Verdict;
-  /** The limit in the unit of the observed value; null when there is none. */
+  /** The limit in the unit of the observed value; null if there is none. */
   readonly limit: number | null;
-  /** What follows the check's name: "is 0.21, above the limit of 0.05". */
+  /** The text after the name of the check: "is 0.21, above the limit of 0.05". */
   readonly text: string;
-  /** Where ranks were compared. */
+  /** Present if ranks were compared. */
   readonly test?: RankTest;
 }
 
-/** How a change from zero counts, which has no percentage. */
+/** The treatment of a change from zero, which has no percentage. */
 export type ZeroBaseline = 'healthy' | 'unhealthy' | 'absolute' | undefined;
 
-/** What was measured, reduced to one number a side. */
+/** The measurements, reduced to one number per side. */
 export interface Measured {
   readonly observed: number;
-  /** Of what the check compares with; undefined when it compares with nothing. */
+  /** The value that the check compares with; undefined if it compares with nothing. */
   readonly reference: number | undefined;
   readonly zeroBaseline: ZeroBaseline;
 }
 
-/** How far something may move: by a share of what it was, or by an amount in the unit of the metric. */
+/** The allowed change: a share of the earlier value, or an amount in the unit of the metric. */
 export type ChangeAmount = { readonly percent: number } | { readonly absolute: number };
 
 /** One bound of a threshold. A check is unhealthy beyond any of its bounds, never on them. */
 export interface Bound {
   /** The key in the pipeline file. */
   readonly kind: string;
-  /** 1 when higher values are beyond it, -1 when lower ones are. */
+  /** 1 if higher values are beyond it, -1 if lower ones are. */
   readonly sign: 1 | -1;
   /** The number as the file has it, without `%`. */
   readonly written: number;
-  /** What the written number is multiplied by to be a distance. */
+  /** The factor that turns the written number into a distance. */
   readonly scale: 1 | -1;
-  /** No change of less than this distance can be written. */
+  /** A change smaller than this distance cannot be written. */
   readonly lowest: number;
   /**
-   * How far it may be from what it is compared with, in proportion to `written`, by which ranks are tuned; undefined of a bound that
-   * compares with nothing.
+   * The allowed distance from the value that it is compared with, in proportion to `written`, by which ranks are tuned. Undefined for a
+   * bound that compares with nothing.
    */
   readonly allowed: ChangeAmount | undefined;
-  /** `whom` names what it is compared with: "the 3 tasks not yet updated". */
+  /** `whom` names the group that it is compared with: "the 3 tasks not yet updated". */
   judge(measured: Measured, whom: string): Judgement;
-  /** What is beyond it, as `conveyor plan` words it: `more than 15% above the tasks not yet updated`. */
+  /** The region beyond it, in the words of `conveyor plan`: `more than 15% above the tasks not yet updated`. */
   describe(whom: string): string;
-  /** Another number in the place of the written one, as in a pipeline file: `increase: 15%`. */
+  /** The bound with another number, as in a pipeline file: `increase: 15%`. */
   rewrite(limit: number): string;
-  /** How far a measurement went its way: it is beyond at more than `scale * written`. Undefined where that cannot be said. */
+  /**
+   * The distance of a measurement in the direction of the bound; it is beyond if that exceeds `scale * written`. Undefined if there
+   * is no such distance.
+   */
   distance(measured: Measured): number | undefined;
 }
 

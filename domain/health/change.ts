@@ -2,7 +2,7 @@ import { formatValue, type ChangeAmount, type Bound, type Judgement, type Measur
 
 type Direction = 'increase' | 'decrease';
 
-/** How far the updated tasks may be from what they are compared with. */
+/** The allowed distance of the updated tasks from the value that they are compared with. */
 export const changeBound = (kind: Direction, allowed: ChangeAmount): Bound => {
   const size = 'percent' in allowed ? `${formatValue(allowed.percent)}%` : formatValue(allowed.absolute);
   return {
@@ -36,7 +36,7 @@ interface ObservedChange {
   readonly direction: Direction;
 }
 
-/** (new − old) / old, with the size of old, so that an increase of a negative value is an increase. */
+/** (new − old) / |old|, so that an increase of a negative value is an increase. */
 function relative(change: ObservedChange, allowedPercent: number): Judgement {
   const { observed, reference, direction, whom } = change;
   const percent = reference === 0 ? 0 : ((observed - reference) / Math.abs(reference)) * 100;
@@ -59,7 +59,7 @@ function absolute(change: ObservedChange, allowed: number): Judgement {
   };
 }
 
-/** A relative change from zero has no size. Only a check that says what it means gets an answer. */
+/** A relative change from zero has no size, so there is a verdict only if the check defines its meaning. */
 function fromZero(change: ObservedChange, allowedPercent: number, meaning: Measured['zeroBaseline']): Judgement {
   if (meaning === 'absolute') return absolute(change, allowedPercent / 100);
   const moved = `is ${formatValue(change.observed)}, ${change.observed > 0 ? 'up' : 'down'} from 0`;
@@ -78,7 +78,7 @@ function fromZero(change: ObservedChange, allowedPercent: number, meaning: Measu
   };
 }
 
-/** Of a change from zero in percent nothing can be said, unless it counts as one of so many units. */
+/** A change from zero has no distance in percent, unless the check counts it in absolute units. */
 function distance(direction: Direction, allowed: ChangeAmount, measured: Measured): number | undefined {
   const { observed, reference, zeroBaseline } = measured;
   if (reference === undefined) return undefined;

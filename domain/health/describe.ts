@@ -6,15 +6,15 @@ import { lookbackOf } from './lookback';
 import { boundsOf } from './threshold';
 import type { Transform } from '../spec/healthFields';
 
-/** The surroundings of a check in its deploy. */
+/** The settings of the deploy that affect a check. */
 interface Surroundings {
   readonly healthInterval: number;
   readonly onUnhealthy: 'revert' | 'pause';
 }
 
 /**
- * The rule of a check and its consequences, with everything that was left to a default or to a ready check: `p90 of rpc.latency
- * (p99 of 5m) more than 15% above the tasks not yet updated, over 5m, of 5 samples or more: revert`.
+ * The rule of a check and its consequences, including all defaults and the fields of a ready check: `p90 of rpc.latency (p99 of 5m)
+ * more than 15% above the tasks not yet updated, over 5m, of 5 samples or more: revert`.
  */
 export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy }: Surroundings): string {
   const transforms = check.transform.length === 0 ? '' : ` (${check.transform.map(transformWords).join(', ')})`;

@@ -9,14 +9,16 @@ import type { Side, TimeRange } from './series';
 import { boundsOf } from './threshold';
 import { withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
-/** What one evaluation of one check rests on. */
+/** The basis of one evaluation of one check. */
 export interface Evaluation {
   readonly check: HealthCheck;
   /** The tasks that this deploy updated. */
   readonly fresh: Side;
-  /** `control`: the tasks of the unit that it has not updated; `{ version }`: the unit's tasks of that version. */
+  /**
+   * `control`: the tasks of the unit that this deploy has not updated; `{ version }`: the unit's tasks on that version.
+   */
   readonly control: Side;
-  /** The same slots before the deploy began, under the identifiers that they had then. */
+  /** The same slots before the deploy began, under their identifiers at that time. */
   readonly before: Side;
   readonly window: TimeRange;
   /** The window of `before`. */
@@ -26,7 +28,7 @@ export interface Evaluation {
 const SIMPLE_SAMPLES = 1;
 const COMPARISON_SAMPLES = 3;
 
-/** Judges one check. Never throws, and never answers `healthy` for missing data, too few samples or an error. */
+/** Judges one check. It never throws, and never returns `healthy` for missing data, too few samples or an error. */
 export function evaluateCheck(evaluation: Evaluation): CheckEvidence {
   try {
     return evidenceFor(evaluation);
@@ -42,11 +44,11 @@ export const erroredEvidence = (
   detail: string,
 ): CheckEvidence => withoutNumbers(name, 'errored', window, `could not be evaluated: ${detail}`);
 
-/** The evidence of a check of a unit that the push type left out of its answer. */
+/** The evidence of a check for a unit that the push type left out of its answer. */
 export const unsaidEvidence = (name: string, now: number): CheckEvidence =>
   withoutNumbers(name, 'inconclusive', { start: now, end: now }, 'was not answered for');
 
-/** The evidence of a check for which so many tasks were updated, and none can be reached. */
+/** The evidence of a check if tasks were updated but none of them can be reached. */
 export const unreachedEvidence = (
   { name }: Pick<HealthCheck, 'name'>,
   window: TimeRange,
@@ -59,13 +61,13 @@ export const unreachedEvidence = (
     `has nothing to judge: of ${plural(updated, 'updated task')} none can be reached`,
   );
 
-/** What the updated tasks are compared with, in numbers and words. */
+/** The comparison of the updated tasks, in numbers and words. */
 interface ReferenceSide {
   readonly summary: SideSummary;
   /** "the 3 tasks not yet updated" */
   readonly whom: string;
   readonly side: Side;
-  /** Why it is not what the check asks for; empty when it is. */
+  /** The reason why it differs from the comparison that the check asks for; empty if it does not. */
   readonly note: string;
 }
 
@@ -90,12 +92,12 @@ function evidenceFor(evaluation: Evaluation): CheckEvidence {
   const judgement = compareCheck(check, fresh, reference);
   const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
   const silent = silence(check, fresh);
-  // A group of which some are silent may be found unhealthy, never healthy.
+  // A group with silent tasks may be unhealthy, but never healthy.
   if (silent === undefined || judgement.verdict !== 'healthy') return evidence(judgement.verdict, text, judgement);
   return evidence('inconclusive', `${text}; but ${silent}`, judgement);
 }
 
-/** By the bound that it is beyond, of several. */
+/** If there are several bounds, the one that is exceeded decides. */
 function compareCheck(check: HealthCheck, fresh: SideSummary, reference: ReferenceSide | undefined): Judgement {
   const judged = boundsOf(check.threshold).map((bound) => compareWith(bound, check, fresh, reference));
   const verdict = worst(judged.map((judgement) => judgement.verdict));
@@ -135,7 +137,7 @@ function referenceOf({ check, control, before, window, baseline }: Evaluation): 
   return { summary: summariseSide(check, control, window, step), side: control, whom, note: '' };
 }
 
-/** Why a side has too little data to be judged at all; undefined when it has enough. */
+/** The reason why a side has too little data to be judged at all; undefined if it has enough. */
 function missingData(
   { check, window, fresh: freshSide }: Evaluation,
   fresh: SideSummary,
@@ -157,14 +159,17 @@ function missingData(
   return why === undefined ? undefined : `${why}${reference?.note ?? ''}`;
 }
 
-/** Names that the metrics do not have are why there is no data, more often than silence. */
+/** Names that do not exist in the metrics cause missing data more often than silent tasks do. */
 function queriedNames({ asked = [], tasks }: Side): string {
   if (asked.length === 0) return '';
   const more = tasks - asked.length;
   return `: asked for ${asked.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** All have to report unless the check says how many: of a thousand the silent one may be exactly the broken one. */
+/**
+ * All tasks have to report unless the check states a number: the silent one among a thousand may be exactly the broken
+ * one.
+ */
 function silence(check: HealthCheck, { tasks, reporting }: SideSummary): string | undefined {
   const amount = check.reporting === undefined ? undefined : parseAmount(check.reporting);
   const needed = amount === undefined ? tasks : tasksOf(amount, tasks);

@@ -5,14 +5,17 @@ import { remember, whyNotPassed, whyNotYet, type Remembered } from './hold';
 import { isDeciding, withoutGuess, withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
 /**
- * What a deploy remembers from one evaluation to the next: by unit and check, what was unhealthy; by check, how often it was
- * healthy everywhere. Nothing else is in it, so that it stays small; plain JSON, so that a heartbeat can carry it.
+ * The memory of a deploy between evaluations: for each unit and check, its unhealthy run; for each check, the number of evaluations
+ * in which all were healthy. It has nothing else, so that it stays small, and is plain JSON, so that a heartbeat can carry it.
  */
 export type HealthFold = Readonly<Record<string, Remembered>>;
 
 export const NO_HISTORY: HealthFold = {};
 
-/** So many are remembered; of more, what is healthy and those that have been unhealthy for the longest. */
+/**
+ * The number of remembered entries. If there are more, entries without an unhealthy run are kept, and those that have
+ * been unhealthy the longest.
+ */
 const MAX_REMEMBERED = 500;
 
 export function oldest(fold: HealthFold): HealthFold {
@@ -21,47 +24,47 @@ export function oldest(fold: HealthFold): HealthFold {
   return Object.fromEntries(entries.sort(([, a], [, b]) => (a.since ?? 0) - (b.since ?? 0)).slice(0, MAX_REMEMBERED));
 }
 
-/** Checks that a person skipped: all of them, or some by name. */
+/** Checks that a person skipped: all, or some by name. */
 export type HealthSkips = 'all' | readonly string[];
 
 export type HealthAction = 'none' | 'revert' | 'pause';
 
-/** The unit under which checks of the whole deploy are shown. */
+/** The unit name under which checks of the whole deploy are shown. */
 const WHOLE_DEPLOY = '*';
 
 export interface FoldInput {
-  /** As the deploy's spec has them. */
+  /** The checks in the deploy's spec. */
   readonly checks: readonly HealthCheck[];
   readonly skips: HealthSkips;
-  /** What `runHealthChecks` answered. */
+  /** The answer of `runHealthChecks`. */
   readonly response: {
     readonly units: readonly { readonly id: string; readonly checks: readonly CheckEvidence[] }[];
     readonly deploy: { readonly checks: readonly CheckEvidence[] };
   };
   /** ms since the epoch. */
   readonly now: number;
-  /** When the last update of the phase was done: older data does not show what it did. */
+  /** The time of the last finished update of the phase: older data does not show its effect. */
   readonly lastUpdateAt: number;
-  /** What a check does that does not say. */
+  /** The action of a check that names none. */
   readonly onUnhealthy: 'revert' | 'pause';
 }
 
 export interface FoldResult {
   readonly fold: HealthFold;
-  /** Of it, how often checks with `passes` were healthy everywhere, in a row. */
+  /** The part of the fold for checks with `passes`: the number of evaluations in a row in which all were healthy. */
   readonly passes: HealthFold;
   readonly verdict: Verdict;
-  /** What the unhealthy checks ask for: revert before pause before nothing. */
+  /** The action that the unhealthy checks ask for: revert before pause before none. */
   readonly action: HealthAction;
-  /** One for each check of each unit, also of those that do not count. */
+  /** One for each check of each unit, including checks that do not count. */
   readonly rows: readonly HealthRow[];
-  /** Some check is not passed only because time has to go by: unhealthy for less than its `for`, or its window is not filled. */
+  /** Some check does not pass only for lack of time: it is unhealthy for less than its `for`, or its window is not filled. */
   readonly young: boolean;
-  /** The sentence of the row that decided; empty when nothing is checked. */
+  /** The sentence of the deciding row; empty if nothing is checked. */
   readonly reason: string;
 }
 
-/** Takes one evaluation in: the verdict of the deploy, what is to be done, and what to remember for the next. */
+/** Folds in one evaluation: the verdict of the deploy, the action, and the memory for the next evaluation. */
 export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
   const [passes, judged] = withPasses(
     fold,
@@ -69,7 +72,8 @@ export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
     evidenceOf(input).map(({ unit, evidence }) => judgeRow(fold, input, unit, evidence)),
   );
   const counted = judged.filter(({ counts }) => counts);
-  // Nothing counts only when nothing is checked or a person skipped it all: a check without evidence has a row as well.
+  // There are no counted rows only if there are no checks or a person skipped all of them: a check without evidence has
+  // a row too.
   const verdict = counted.length === 0 ? 'healthy' : worst(counted.map(({ row }) => row.verdict));
   return {
     fold: { ...Object.fromEntries(judged.flatMap(({ key, history }) => (history ? [[key, history]] : []))), ...passes },
@@ -95,7 +99,7 @@ const checkKey = (unit: string, check: string): string => `${unit}|${check}`;
 
 const isSkipped = (skips: HealthSkips, check: string): boolean => skips === 'all' || skips.includes(check);
 
-/** All evidence, and where a check that somebody has to answer for was left out, just that. */
+/** All evidence. A missing check of a unit that has to report it becomes evidence of that. */
 function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evidence: CheckEvidence }[] {
   const { units, deploy } = response;
   const given = [
@@ -104,7 +108,7 @@ function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evide
     ),
     ...deploy.checks.map((evidence) => ({ unit: WHOLE_DEPLOY, evidence: withoutGuess(evidence) })),
   ];
-  // A unit that gives no evidence at all has no updated task; one that gives some has to give all.
+  // A unit without any evidence has no updated task; a unit with some has to report all.
   const judgedUnits = units.filter(({ checks: judged }) => judged.length > 0).map(({ id }) => id);
   const rowKeys = new Set(given.map(({ unit, evidence }) => checkKey(unit, evidence.name)));
   const silent = checks.flatMap(({ name, scope }) => {
@@ -146,7 +150,7 @@ function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Ch
   };
 }
 
-/** How much of the window of a verdict, healthy or not, lies before the last update was done: it shows nothing of what that did. */
+/** The part of a deciding verdict's window that lies before the end of the last update, and so does not show its effect; ms. */
 function unfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldInput): number {
   return isDeciding(verdict) ? Math.max(0, lastUpdateAt - window.start) : 0;
 }
@@ -154,7 +158,10 @@ function unfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldIn
 const unfilledDoubt = (missingMs: number): string =>
   `not counted yet: its window begins ${formatDuration(missingMs)} before the last update was done`;
 
-/** Of checks with `passes`, how often in a row every unit was found healthy; until it is often enough, none of their rows is. */
+/**
+ * For checks with `passes`: counts the evaluations in a row in which every unit was healthy. Until the number is reached, none of their
+ * rows counts as healthy.
+ */
 function withPasses(
   fold: HealthFold,
   checks: readonly HealthCheck[],

@@ -1,17 +1,17 @@
 import { MINUTE_MS } from '../milliseconds';
 import type { HealthFold } from './fold';
 
-/** Evaluations follow each other, or they are about different times: in a long gap nobody has seen what was healthy and what was not. */
+/** Detects gaps between evaluations: after a long gap, nothing is known about the health in between. */
 
-/** When the last evaluation was, among what is remembered of checks, whose keys have a `|`. */
+/** The key for the time of the last evaluation. The keys of checks contain a `|`. */
 const LAST = 'last';
 
 export const evaluatedAt = (fold: HealthFold, at: number): HealthFold => ({ ...fold, [LAST]: { at } });
 
-/** With `for.within` the last evaluations count whenever they were; every run of the others ends in a gap. */
+/** With `for.within`, the last evaluations count from any time; all other runs end in a gap. */
 export function acrossGap(fold: HealthFold, now: number, intervalMs: number): HealthFold {
   const at = fold[LAST]?.at;
-  // Before 0.3 nobody wrote it down.
+  // Before 0.3, this was not recorded.
   if (at === undefined || now - at <= Math.max(2 * intervalMs, MINUTE_MS)) return fold;
   return Object.fromEntries(
     Object.entries(fold).flatMap(([key, { recent }]) => (recent === undefined ? [] : [[key, { recent }]])),

@@ -2,25 +2,34 @@ import { formatDuration } from '../text';
 import type { HealthCheck } from '../spec/health';
 import type { Verdict } from './verdict';
 
-/** How long or how often a check has to say the same before it counts: `for` and `passes` of a check (docs/reference/health.md#how-long-it-has-to-last). */
+/**
+ * The time or the number of evaluations for which a check has to agree before it counts: `for` and `passes`
+ * (docs/reference/health.md#how-long-it-has-to-last).
+ */
 
-/** What is remembered of a check of a unit from one evaluation to the next. */
+/** The memory about a check of a unit between evaluations. */
 export interface Remembered {
-  /** ms since the epoch: when it became unhealthy, without an evaluation between that said anything else. */
+  /** ms since the epoch: the time when it became unhealthy, if no evaluation since has disagreed. */
   readonly since?: number;
-  /** How many evaluations in a row found it unhealthy. */
+  /** The number of unhealthy evaluations in a row. */
   readonly evaluations?: number;
-  /** With `for.within`: the newest evaluations, oldest first, `x` where it was unhealthy and `.` where not. */
+  /** With `for.within`: the newest evaluations, oldest first; `x` for unhealthy, `.` for any other verdict. */
   readonly recent?: string;
-  /** With `passes`: how many evaluations in a row found it healthy wherever it was looked at. */
+  /** With `passes`: the number of evaluations in a row in which it was healthy everywhere. */
   readonly passes?: number;
-  /** ms since the epoch: not of a check, but when all were evaluated last (`domain/health/gap.ts`). */
+  /**
+   * ms since the epoch: the time of the last evaluation of all checks (`domain/health/gap.ts`), for an entry that is
+   * not about a check.
+   */
   readonly at?: number;
 }
 
 type Hold = HealthCheck['for'];
 
-/** Undefined when there is nothing to remember. Whatever is not unhealthy, also an error and silence, ends a run of it. */
+/**
+ * Undefined if there is nothing to remember. Any verdict other than unhealthy ends an unhealthy run, including an error and
+ * silence.
+ */
 export function remember(
   hold: Hold,
   before: Remembered | undefined,
@@ -35,7 +44,7 @@ export function remember(
   return recent.includes('x') ? { ...run, recent } : undefined;
 }
 
-/** Why an unhealthy evaluation, remembered already, does not count yet; undefined when it does. */
+/** The reason why an unhealthy evaluation, which is already remembered, does not count yet; undefined if it does. */
 export function whyNotYet(hold: Hold, { since = 0, evaluations = 0, recent = '' }: Remembered, now: number) {
   if (hold === undefined) return undefined;
   if (typeof hold === 'number') {
@@ -52,7 +61,10 @@ export function whyNotYet(hold: Hold, { since = 0, evaluations = 0, recent = '' 
   return `counts after ${hold.failures} of ${hold.within} evaluations, this is number ${failures}`;
 }
 
-/** Why what is healthy everywhere does not pass yet; undefined when it does. `passes` counts this evaluation. */
+/**
+ * The reason why a check that is healthy everywhere does not pass yet; undefined if it does. `passes` includes this
+ * evaluation.
+ */
 export const whyNotPassed = (needed: number | undefined, passes: number): string | undefined =>
   needed === undefined || passes >= needed
     ? undefined

@@ -3,7 +3,7 @@ import { formatValue, type Bound, type Judgement } from './bound';
 import { leastP, mannWhitney, type RankTest } from './mannWhitney';
 import { quantile } from './series';
 
-/** The two samples of a rank test: every value of every task, and what each side comes to when reduced. */
+/** The two samples of a rank test: all values of all tasks, and the reduced value of each side. */
 export interface Samples {
   readonly fresh: readonly number[];
   readonly old: readonly number[];
@@ -13,15 +13,15 @@ export interface Samples {
   readonly whom: string;
 }
 
-/** How ranks are compared; undefined for a check that compares none. */
+/** The method for comparing ranks; undefined for a check without one. */
 export const ranksOf = ({ method }: Pick<HealthCheck, 'method'>) =>
   typeof method === 'object' ? method['mann-whitney'] : undefined;
 
 type RankedMethod = Pick<HealthCheck, 'method' | 'zeroBaseline'>;
 
 /**
- * Unhealthy when the whole confidence interval of the shift lies beyond what is tolerated, in the direction of the
- * bound. Samples that are too small for the confidence, whatever they hold, are inconclusive.
+ * Unhealthy if the whole confidence interval of the shift is beyond the tolerated value, in the direction of the bound.
+ * If samples are too small to ever reach the confidence, the result is inconclusive.
  */
 export function judgeShift(check: RankedMethod, bound: Bound, confidence: number, samples: Samples): Judgement {
   const { fresh, old } = samples;
@@ -47,7 +47,10 @@ export function judgeShift(check: RankedMethod, bound: Bound, confidence: number
   return { verdict: check.zeroBaseline ?? 'inconclusive', limit: null, text, test };
 }
 
-/** Beyond what is allowed with certainty, and by more than sums of the same numbers in another order differ; and no rare thing. */
+/**
+ * Whether the shift is certainly beyond the allowed one, by more than the rounding error of sums in another order, and the difference is
+ * common enough (`effect`).
+ */
 function isBeyond(
   check: RankedMethod,
   { sign }: Bound,
@@ -65,12 +68,12 @@ const NOISE = 1e-9;
 interface AllowedShift {
   /** In the unit of the values. */
   readonly amount: number;
-  /** The same as a part of the median. */
+  /** The same as a share of the median. */
   readonly share: number;
   readonly isRelative: boolean;
 }
 
-/** By `tolerance`, else by the threshold. */
+/** From `tolerance`, or else from the threshold. */
 function allowedShift(check: RankedMethod, { allowed: change }: Bound, median: number): AllowedShift {
   const tolerance = ranksOf(check)?.tolerance;
   if (tolerance === undefined && change !== undefined && 'absolute' in change)

@@ -1,6 +1,6 @@
 import { formatValue, type Bound } from './bound';
 
-/** A limit that compares with nothing. A lower one is an upper one of the negative values. */
+/** A limit that compares with nothing. A lower limit is an upper limit of the negated values. */
 export const limitBound = (kind: 'above' | 'below', limit: number): Bound => {
   const sign = kind === 'above' ? 1 : -1;
   return {

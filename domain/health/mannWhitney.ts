@@ -2,29 +2,31 @@ import { normalBelow, normalQuantile } from './normal';
 import { quantileOfSorted, quantiles, sorted } from './series';
 import { sortedAt } from './sortedAt';
 
-/** What a rank test says of two samples. The shift is in the unit of the values, positive where the first are larger. */
+/** The result of a rank test of two samples. The shift is in the unit of the values, positive if the first are larger. */
 export interface RankTest {
-  /** Two-sided: how likely so large a difference is where there is none. */
+  /** Two-sided: the probability of so large a difference if there is none. */
   readonly p: number;
-  /** Hodges–Lehmann: the median of all differences, and the bounds that hold it with the confidence asked for. */
+  /** Hodges–Lehmann: the median of all differences, and the bounds of its confidence interval. */
   readonly shift: { readonly estimate: number; readonly low: number; readonly high: number };
-  /** Cliff's delta: −1 when all of the first are below all of the second, 1 when all are above, 0 when neither prevails. */
+  /** Cliff's delta: −1 if all of the first are below all of the second, 1 if all are above, 0 if neither prevails. */
   readonly effect: number;
 }
 
-/** Above it a sample counts as large: the normal approximation takes the place of counting, as in R. */
+/** From this size on a sample counts as large: the normal approximation replaces counting, as in R. */
 const SMALL = 50;
-/** More values than these stand in line as evenly spaced ones of their order: that never makes a test surer. */
+/**
+ * A larger sample is represented by this many evenly spaced values of its order, which never makes a test more certain.
+ */
 const MOST_VALUES = 200;
 const EVENLY = Array.from({ length: MOST_VALUES }, (_, nth) => ((nth + 0.5) * 100) / MOST_VALUES);
-/** Comes after every value. */
+/** Sorts after every value. */
 const BEYOND = Infinity;
 
 /**
- * The Mann–Whitney test of two samples (neither empty, all finite), with the same numbers as `wilcox.test(fresh, old,
- * conf.int = TRUE)` of R: exact for less than 50 values without ties, else normal with corrections for ties and
- * continuity. R looks for the shift to four digits; here it is one of the differences, so that no outlier moves it and no
- * rounding decides. Two constant samples differ by what they differ by; R has no answer there. The order of values means nothing.
+ * The Mann–Whitney test of two samples (neither empty, all finite), with the same numbers as `wilcox.test(fresh, old, conf.int = TRUE)`
+ * of R: exact for less than 50 values without ties, else normal with corrections for ties and continuity. R searches for the shift to
+ * four digits; here it is one of the differences, so that no outlier moves it and rounding has no effect. The shift of two constant
+ * samples is their difference; R has no answer there. The order of the values is irrelevant.
  */
 export function mannWhitney(fresh: readonly number[], old: readonly number[], confidence: number): RankTest {
   const [x, y] = [sampled(fresh), sampled(old)];
@@ -39,7 +41,7 @@ export function mannWhitney(fresh: readonly number[], old: readonly number[], co
   return { p, shift: shiftInterval(x, y, rank), effect };
 }
 
-/** The least `p` that samples of these sizes can have, when all of one are above all of the other. */
+/** The least `p` that samples of these sizes can have, if all of one are above all of the other. */
 export function leastP(sizeA: number, sizeB: number): number {
   const [small, all] = [Math.min(sizeA, sizeB, MOST_VALUES), sizeA + sizeB];
   let ways = 1;
@@ -60,14 +62,14 @@ const constants = (by: number, effect: number): RankTest => ({
 });
 
 interface Comparison {
-  /** Of all pairs, in how many the first is greater, and in how many it is equal. */
+  /** The number of pairs in which the first is greater, and in which both are equal. */
   readonly greater: number;
   readonly equal: number;
   /** The sum of `t³ − t` over all groups of `t` equal values. */
   readonly ties: number;
 }
 
-/** Goes through two sorted samples together. */
+/** Walks through two sorted samples together. */
 function compareSamples(x: readonly number[], y: readonly number[]): Comparison {
   let [greater, equal, ties, i, j] = [0, 0, 0, 0, 0];
   let [nextX, nextY] = [x[0] ?? BEYOND, y[0] ?? BEYOND];
@@ -84,7 +86,10 @@ function compareSamples(x: readonly number[], y: readonly number[]): Comparison 
   return { greater, equal, ties };
 }
 
-/** Of all differences in order, the bound of the shift is that of the rank (from 1), counted from either end. */
+/**
+ * The bounds of the shift are the differences with this rank (from 1), counted from either end of all sorted
+ * differences.
+ */
 interface Ranked {
   readonly p: number;
   readonly rank: number;
@@ -102,7 +107,7 @@ function exactly(m: number, n: number, { greater }: Comparison, confidence: numb
   };
 }
 
-/** The probability of at most `u` pairs, for every `u`: the coefficients of the Gaussian binomial, summed. */
+/** The probability of at most `u` pairs, for every `u`: the cumulated coefficients of the Gaussian binomial. */
 function cumulative(m: number, n: number): number[] {
   const pairs = m * n;
   const ways = new Array<number>(pairs + 1).fill(0);
@@ -116,7 +121,7 @@ function cumulative(m: number, n: number): number[] {
   return sums.map((sum) => sum / total);
 }
 
-/** Between two differences the rank sum does not change, and there only values of the same sample are equal. */
+/** The rank sum is constant between two adjacent differences, and there only values of the same sample are equal. */
 function nearly(x: readonly number[], y: readonly number[], comparison: Comparison, confidence: number): Ranked {
   const [m, n] = [x.length, y.length];
   const spread = (ties: number): number =>
@@ -142,6 +147,9 @@ function shiftInterval(x: readonly number[], y: readonly number[], rank: number)
   return { estimate: finite(quantileOfSorted(inOrder, 50)), low: at(low), high: at(high) };
 }
 
-/** Two numbers may be further apart than a number can be; what lies between two such differences is nothing. */
+/**
+ * The distance of two numbers may exceed the largest number. Between two such differences, the result is not a number
+ * and counts as 0.
+ */
 const finite = (difference: number): number =>
   Number.isNaN(difference) ? 0 : Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, difference));

@@ -1,7 +1,7 @@
 /** The normal distribution, to about fifteen digits. */
 
 const ENOUGH_TERMS = 200;
-/** Beyond it the series loses digits that the fraction has. */
+/** Beyond this, the series loses digits that the fraction keeps. */
 const TAIL = 3;
 
 const density = (z: number): number => Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
@@ -15,7 +15,7 @@ export function normalBelow(z: number): number {
 /** The value below which the share `p` of all values lies, `0 < p < 1`. */
 export function normalQuantile(p: number): number {
   let [low, high] = [-40, 40];
-  // Halving 80 until nothing is left between neighbours takes less than sixty steps.
+  // The interval of 80 is halved until its ends are adjacent numbers, in fewer than sixty steps.
   for (let step = 0; step < 64; step += 1) {
     const middle = (low + high) / 2;
     if (normalBelow(middle) < p) low = middle;
@@ -24,7 +24,7 @@ export function normalQuantile(p: number): number {
   return (low + high) / 2;
 }
 
-/** `z + z³/3 + z⁵/15 + …`, the area between 0 and `z` over the density. */
+/** `z + z³/3 + z⁵/15 + …`, the area between 0 and `z` divided by the density. */
 function centre(z: number): number {
   let [term, total] = [z, z];
   for (let n = 1; n < ENOUGH_TERMS && Math.abs(term) > Number.EPSILON * Math.abs(total); n += 1) {
@@ -34,7 +34,7 @@ function centre(z: number): number {
   return total;
 }
 
-/** `1/(z + 1/(z + 2/(z + …)))`, the area beyond `z` over the density (Mills). */
+/** `1/(z + 1/(z + 2/(z + …)))`, the area beyond `z` divided by the density (Mills). */
 function normalTail(z: number): number {
   let fraction = z;
   for (let n = ENOUGH_TERMS; n > 0; n -= 1) fraction = z + n / fraction;

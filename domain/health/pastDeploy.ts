@@ -3,7 +3,9 @@ import type { DeploySpec } from '../spec/deploy';
 import type { DeployStatus, HistoryRow, PhaseView } from '../views';
 import type { Truth } from './truth';
 
-/** A deploy that is over, with what a push type needs to judge it again (docs/reference/protocols.md#runhealthchecks). */
+/**
+ * A deploy that has ended, with the data that a push type needs to judge it again (docs/reference/protocols.md#runhealthchecks).
+ */
 export interface PastDeploy {
   /** `kvstore/12/deploy` */
   readonly id: string;
@@ -18,23 +20,23 @@ export interface PastDeploy {
   readonly units: readonly string[];
   readonly updatedBy: readonly string[];
   readonly bakes: readonly PastBake[];
-  /** When its first update went out, ms since the epoch: the time before is its baseline. */
+  /** The time of its first update, ms since the epoch: the time before is its baseline. */
   readonly begunAt: number;
   readonly intervalMs: number;
   readonly truth: Truth;
-  /** Its health checks reverted it: a check that had said nothing by then may have done so later. */
+  /** Its health checks reverted it, so a check without a verdict by then might have had one later. */
   readonly cutShort: boolean;
 }
 
-/** From when the updates of a phase were done until the next phase began, or a revert; ms since the epoch. */
+/** The time from the end of a phase's updates until the next phase began, or a revert; ms since the epoch. */
 interface PastBake {
   readonly updatedAt: number;
   readonly until: number;
 }
 
 /**
- * The deploy `action` of a release, by what `status` says of it; the config, which `status` does not have, is that of the spec at hand.
- * Null when no phase of it came to the end of its updates, so that nothing can be judged.
+ * The deploy `action` of a release, from its `status`. The config, which `status` does not have, comes from the given spec. Null if no phase
+ * completed its updates, so that there is nothing to judge.
  */
 export function pastDeployOf(
   { pipeline, number, trigger }: HistoryRow,
@@ -69,7 +71,7 @@ export function pastDeployOf(
   };
 }
 
-/** A phase without a bake of its own is seen until `leftAt`. */
+/** A phase without a bake of its own is observed until `leftAt`. */
 function bakeOf(phase: PhaseView, leftAt: number | undefined): PastBake[] {
   const updatedAt = at(phase.updatedAt);
   const until = at(phase.bakedAt) ?? leftAt;

@@ -15,8 +15,8 @@ const COLORS: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * A check on past deploys as one SVG: for each what was observed, what it was compared with, the limit, and the verdict of every
- * evaluation. Hovering shows the sentence.
+ * A check on past deploys as one SVG. Each deploy shows the observed values, the values that they were compared with, the limit, and the
+ * verdict of every evaluation. Hovering shows the sentence.
  */
 export function plotOf({ check, tried }: Backtest): string {
   const shown = tried.filter(({ evaluations }) => evaluations.length > 0);
@@ -70,12 +70,12 @@ function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: Backtest
   ].join('');
 }
 
-/** Where times and values lie; what is all of one value lies in the middle. */
+/** The positions of times and values; a constant value is in the middle. */
 function scalesOf(evaluations: readonly Replayed[]) {
   const values = evaluations.flatMap(({ observed, reference, threshold }) =>
     [observed, reference, threshold].filter((value) => value !== null),
   );
-  // Too many for the arguments of one call.
+  // There are too many values for the arguments of one call.
   const least = values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const [low, high] = values.length === 0 ? [0, 1] : least === most ? [least - 1, most + 1] : [least, most];
@@ -89,7 +89,7 @@ function scalesOf(evaluations: readonly Replayed[]) {
 
 const roundPixels = (pixels: number): number => Math.round(pixels * 10) / 10;
 
-/** An unhealthy point is larger as well: some readers cannot tell colours apart. */
+/** An unhealthy point is also larger: some readers cannot distinguish colours. */
 const dot = (x: number, y: number, verdict: Verdict, reason: string): string =>
   `<circle cx="${x}" cy="${y}" r="${verdict === 'unhealthy' ? 5 : 3}" fill="${COLORS[verdict]}"><title>${escapeXml(reason)}</title></circle>`;
 

@@ -1,15 +1,15 @@
 import { normalQuantile } from './normal';
 import { quantile } from './series';
 
-/** What a check said of one deploy whose nature is known. */
+/** The result of a check for one deploy whose nature is known. */
 export interface KnownOutcome {
-  /** Whether the version was bad: what a person or its later fate says. */
+  /** Whether the version was bad, according to a person or its later fate. */
   readonly isBad: boolean;
-  /** How long after the fault, or without one after the update, it was found unhealthy, in ms; null: never. */
+  /** The time from the fault, or without one from the update, until it was found unhealthy, in ms; null: never. */
   readonly foundAfterMs: number | null;
 }
 
-/** Found at `foundAt`, in ms since the epoch; an alarm before the fault began is a false one. */
+/** Found at `foundAt`, in ms since the epoch. An alarm before the fault began is a false alarm. */
 export function outcomeOf(
   foundAt: number | null,
   {
@@ -23,29 +23,29 @@ export function outcomeOf(
   return { isBad: isBad && !isEarly, foundAfterMs: foundAt === null ? null : foundAt - from };
 }
 
-/** A share with the bounds that hold it with 95 % confidence (Wilson). */
+/** A share with the bounds of its 95 % confidence interval (Wilson). */
 export interface Share {
   readonly of: number;
   readonly count: number;
-  /** null of nothing. */
+  /** Null if there are none. */
   readonly share: number | null;
   readonly low: number;
   readonly high: number;
 }
 
-/** How well a check separates bad versions from good ones. */
+/** The quality with which a check separates bad versions from good ones. */
 export interface Quality {
   readonly truePositives: number;
   readonly falsePositives: number;
   readonly trueNegatives: number;
   readonly falseNegatives: number;
-  /** Of those found unhealthy, how many were bad. */
+  /** The share of bad versions among those found unhealthy. */
   readonly precision: Share;
-  /** Of those that were bad, how many were found. */
+  /** The share of found versions among the bad ones. */
   readonly recall: Share;
-  /** Of the good ones, how many were stopped. */
+  /** The share of stopped versions among the good ones. */
   readonly falseAlarms: Share;
-  /** Of bad ones that were found; ms, null of nothing. */
+  /** For bad versions that were found; ms, null if there are none. */
   readonly delayMs: { readonly median: number; readonly p90: number } | null;
 }
 
@@ -68,7 +68,7 @@ export function qualityOf(outcomes: readonly KnownOutcome[]): Quality {
 
 const INTERVAL_CONFIDENCE = 0.95;
 
-/** The interval of Wilson: right also for few, for none and for all, where the usual one has no width. */
+/** The Wilson interval. It is also right for few, for none and for all, where the usual one has no width. */
 export function share(count: number, of: number): Share {
   if (of === 0) return { of, count, share: null, low: 0, high: 1 };
   const z = normalQuantile((1 + INTERVAL_CONFIDENCE) / 2);

@@ -1,17 +1,17 @@
 import type { HealthRow } from '../views';
 import { SEVERITY } from './verdict';
 
-/** What a row had observed before: all that is needed of it. */
+/** The part of an earlier row that is needed: its recent values. */
 export type PastRow = Pick<HealthRow, 'unit' | 'check' | 'recent'>;
 
-/** Values of a row; at one a minute, what a person remembers. */
+/** The number of values in a row; at one per minute, about as much as a person remembers. */
 export const MAX_RECENT = 12;
-/** Rows that have any: a deploy may have thousands, and every heartbeat carries them. */
+/** The number of rows with recent values: a deploy may have thousands of rows, and every heartbeat carries them. */
 export const MAX_FOLLOWED = 24;
 
 /**
- * The rows with what they observed in the last evaluations, oldest first. Only the worst rows have that, and among equals
- * those that had it before; a row that is among them for the first time begins with its value of now.
+ * The rows with their observed values of the last evaluations, oldest first. Only the worst rows have them; among equals, those
+ * that had them before. A row that is new among them begins with its present value.
  */
 export function withRecent(rows: readonly HealthRow[], before: readonly PastRow[]): HealthRow[] {
   const known = new Map(before.map((row) => [rowKey(row), row.recent]));
@@ -24,11 +24,11 @@ export function withRecent(rows: readonly HealthRow[], before: readonly PastRow[
   });
 }
 
-/** What the next watch of the same deploy continues from. */
+/** The state from which the next watch of the same deploy continues. */
 export const pastRows = (rows: readonly HealthRow[]): PastRow[] =>
   rows.flatMap(({ unit, check, recent }) => (recent === undefined ? [] : [{ unit, check, recent }]));
 
 const rowKey = ({ unit, check }: PastRow): string => `${unit}|${check}`;
 
-/** Enough digits to draw it. */
+/** Enough digits for a chart. */
 const rounded = (value: number): number => Number(value.toPrecision(4));

@@ -4,14 +4,14 @@ import { pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type Ti
 
 /** A side as numbers. */
 export interface SideSummary {
-  /** Across the tasks; undefined when not one has a value. */
+  /** Across the tasks; undefined if no task has a value. */
   readonly value: number | undefined;
-  /** Points that were really reported; what `fill` puts in does not count, so that it cannot turn silence into health. */
+  /** The points that were really reported. Points from `fill` do not count, so that `fill` cannot turn silence into health. */
   readonly samples: number;
   /** Tasks with a value. */
   readonly reporting: number;
   readonly tasks: number;
-  /** Every value of every task, where the check compares ranks. */
+  /** All values of all tasks, if the check compares ranks. */
   readonly values: readonly number[];
 }
 
@@ -43,7 +43,7 @@ function addFinite(values: number[], points: readonly Point[]): void {
   for (const point of points) if (Number.isFinite(point[1])) values.push(point[1]);
 }
 
-/** Sorted first, so that the order in which tasks report changes nothing, not even the last digit. */
+/** Sorts first, so that the order in which tasks report has no effect, not even on the last digit. */
 function reduceValues(how: HealthCheck['reduce'], values: readonly number[]): number {
   const inOrder = sorted(values);
   if (inOrder.some((value) => !Number.isFinite(value))) return NaN;
@@ -63,6 +63,6 @@ function reduceValues(how: HealthCheck['reduce'], values: readonly number[]): nu
   }
 }
 
-/** Never beyond the extremes: of equal values it is that value, to the last digit. */
+/** Never beyond the extremes: the mean of equal values is exactly that value. */
 const meanOfSorted = (values: readonly number[]): number =>
   Math.min(values.at(-1) ?? NaN, Math.max(values[0] ?? NaN, sum(values) / values.length));

@@ -5,14 +5,14 @@ import { baselineFor, lookbackOf } from './lookback';
 import type { Side, TimeRange } from './series';
 import type { CheckEvidence, Verdict } from './verdict';
 
-/** Measurements around one deploy, or one phase of it: enough to judge it again with another check. */
+/** Measurements around one deploy, or one of its phases: enough to judge it again with another check. */
 export interface Recording {
   readonly fresh: Side;
   readonly control: Side;
   readonly before: Side;
-  /** When the last task was updated; ms since the epoch, as all times here. */
+  /** The time when the last task was updated; ms since the epoch, like all times here. */
   readonly updatedAt: number;
-  /** Until when it baked. */
+  /** The end of the bake. */
   readonly until: number;
   readonly baseline: TimeRange;
 }
@@ -20,12 +20,12 @@ export interface Recording {
 /** The actual or hypothetical answer of `runHealthChecks` at one moment of a bake. */
 export interface Tick {
   readonly at: number;
-  /** When the last update before it was done. */
+  /** The time when the last update before it was done. */
   readonly updatedAt: number;
   readonly response: FoldInput['response'];
 }
 
-/** One evaluation, as a deploy would have counted it: the numbers are those of the unit that decided. */
+/** One evaluation, as a deploy would have counted it; the numbers are those of the deciding unit. */
 export interface Replayed {
   readonly at: number;
   readonly verdict: Verdict;
@@ -36,8 +36,8 @@ export interface Replayed {
 }
 
 /**
- * The verdicts of a check on a recording, every `intervalMs` from the update to the end of the bake, up to the first unhealthy
- * verdict that counts: a deploy reverts then. The evaluation and the fold are those of a deploy.
+ * The verdicts of a check on a recording, every `intervalMs` from the update to the end of the bake, up to the first unhealthy verdict
+ * that counts, at which a deploy reverts. It uses the evaluation and the fold of a deploy.
  */
 export function replayCheck(check: HealthCheck, recording: Recording, intervalMs: number): Replayed[] {
   const replayed: Replayed[] = [];
@@ -48,7 +48,7 @@ export function replayCheck(check: HealthCheck, recording: Recording, intervalMs
   return replayed;
 }
 
-/** The evaluations of a recording, one after the other as they are asked for. */
+/** The evaluations of a recording, one after the other, computed on demand. */
 export function* ticksOf(check: HealthCheck, recording: Recording, intervalMs: number): Generator<Tick> {
   const { fresh, control, before, updatedAt, until } = recording;
   const lookback = lookbackOf(check, intervalMs);
@@ -63,7 +63,9 @@ export function* ticksOf(check: HealthCheck, recording: Recording, intervalMs: n
 
 const MOST_EVALUATIONS = 1_000;
 
-/** How often to look at a bake: at each interval, but where it was paused for days not more than a thousand times. */
+/**
+ * The interval of looks at a bake: the given one, but a bake that was paused for days gets at most a thousand looks.
+ */
 export const everyMs = (
   { updatedAt, until }: { readonly updatedAt: number; readonly until: number },
   intervalMs: number,
@@ -75,8 +77,8 @@ const responseOf = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['resp
     : { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } };
 
 /**
- * Folds evaluations of this check alone (`ownTicks`) as a deploy does, each bake from the beginning, as if it reverted. Verdicts
- * after a revert are reported as well.
+ * Folds evaluations of this check alone (`ownTicks`) as a deploy does. Each bake starts from the beginning, as if there had been a
+ * revert. Verdicts after a revert are reported too.
  */
 export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<Replayed> {
   const checks = [{ ...check, onUnhealthy: 'revert' as const }];
@@ -91,7 +93,7 @@ export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generat
   }
 }
 
-/** The same without the evidence of other checks. */
+/** The same ticks without the evidence of other checks. */
 export const ownTicks = ({ name }: HealthCheck, ticks: readonly Tick[]): Tick[] =>
   ticks.map(({ response: { units, deploy }, ...tick }) => {
     const own = (checks: readonly CheckEvidence[]): CheckEvidence[] =>
@@ -103,7 +105,7 @@ export const ownTicks = ({ name }: HealthCheck, ticks: readonly Tick[]): Tick[] 
     return { ...tick, response };
   });
 
-/** Over all units and the whole deploy. */
+/** The evidence of all units and of the whole deploy. */
 export const evidenceIn = ({ units, deploy }: Tick['response']): readonly CheckEvidence[] => [
   ...units.flatMap(({ checks }) => checks),
   ...deploy.checks,

@@ -1,18 +1,19 @@
-/** Fewer values than these are simply sorted. */
+/** Fewer values than this are simply sorted. */
 const MANY = 1_000;
-/** How many values come to share a bucket, where they are spread evenly. */
+/** The mean number of values in a bucket, if they are spread evenly. */
 const BUCKET_SIZE = 16;
 
 type Values = readonly number[] | Float64Array;
 
 /**
- * The values, those at the ranks (from 0) where they stand in order, the others anywhere. They are spread over buckets, one above
- * the other, and only the buckets of the ranks are sorted: of many values and few ranks that is several times as fast.
+ * The values, in which those at the given ranks (from 0) have their sorted places, and the others are anywhere. The values are
+ * distributed over ordered buckets, and only the buckets of the ranks are sorted. With many values and few ranks, that is several times
+ * as fast.
  */
 export function sortedAt(ranks: readonly number[], values: Values): Float64Array {
   const [low, high] = extremes(values);
   const scale = (values.length / BUCKET_SIZE - 1) / (high - low);
-  // Equal values cannot be spread, nor can NaN and infinities.
+  // Equal values, NaN and infinities cannot be distributed.
   if (values.length < MANY || !(scale > 0 && scale < Infinity)) return Float64Array.from(values).sort();
   const bucketOf = (value: number): number => Math.floor((value - low) * scale);
   const starts = startsOf(values, bucketOf);
@@ -29,7 +30,7 @@ export function sortedAt(ranks: readonly number[], values: Values): Float64Array
   return spread;
 }
 
-/** Where each bucket begins when all follow each other, and where the last ends. */
+/** The start of each bucket in a row of all buckets, and the end of the last. */
 function startsOf(values: Values, bucketOf: (value: number) => number): Uint32Array {
   const starts = new Uint32Array(Math.ceil(values.length / BUCKET_SIZE) + 1);
   for (const value of values) {
@@ -40,7 +41,7 @@ function startsOf(values: Values, bucketOf: (value: number) => number): Uint32Ar
   return starts;
 }
 
-/** Not a number as soon as one is none. */
+/** NaN if any value is NaN. */
 function extremes(values: Values): [number, number] {
   let low = Infinity;
   let high = -Infinity;

@@ -3,24 +3,24 @@ import type { HistoryRow } from '../views';
 import { share, type Share } from './quality';
 import { truthsOf, type Truth } from './truth';
 
-/** A pipeline and what it remembers. */
+/** A pipeline and its records. */
 export interface Past {
   readonly pipeline: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly history: readonly HistoryRow[];
 }
 
-/** How often health checks may have been wrong (Conveyor §6.4.2, Table 3). */
+/** The number of times that health checks may have been wrong (Conveyor §6.4.2, Table 3). */
 export interface Counts {
-  /** Of the deploys that were not cancelled: those that a person let continue though they were unhealthy, and that stayed. */
+  /** Among the deploys that were not cancelled: those that a person let continue although they were unhealthy, and that stayed. */
   readonly falsePositives: Share;
-  /** Of the releases that deployed and succeeded: those that a person undid or patched, and no check had spoken against. */
+  /** Among the releases that deployed and succeeded: those that a person undid or patched although no check had objected. */
   readonly falseNegatives: Share;
 }
 
-/** What is counted as a mistake of health checks, and why. */
+/** A possible mistake of health checks, and the reason. */
 export interface Suspect {
-  /** Of a deploy when it is a false positive, of a release when it is a false negative. */
+  /** The id of a deploy for a false positive, or of a release for a false negative. */
   readonly id: string;
   readonly kind: 'false-positive' | 'false-negative';
   readonly why: string;
@@ -43,8 +43,8 @@ export interface Statistics {
 }
 
 /**
- * Counts per pipeline, and per category: the label `category` of a pipeline. Only releases that ended at `sinceMs` or later are
- * counted; what became of them is looked for in all of the history.
+ * Counts for each pipeline, and for each category: the label `category` of a pipeline. Only releases that ended at `sinceMs` or later
+ * count; their later fate is searched for in the whole history.
  */
 export function statisticsOf(pasts: readonly Past[], sinceMs: number = 0): Statistics {
   const pipelines = pasts.map((past) => pipelineCounts(past, sinceMs));
@@ -80,7 +80,7 @@ function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): P
   };
 }
 
-/** The deploys of a release that came to an end of their own, each once however many attempts it took. */
+/** The deploys of a release that were not cancelled, each once regardless of its number of attempts. */
 function endedDeploys(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id: string; truth: Truth }[] {
   const last = new Map(row.deploys.map(({ action, outcome }) => [action, outcome]));
   return [...last].flatMap(([action, outcome]) => {

@@ -2,7 +2,7 @@ import type { ChangeAmount, Bound } from './bound';
 import { changeBound } from './change';
 import { limitBound } from './limit';
 
-/** The value under each key of a `threshold`, as the parser leaves it. */
+/** The value under each key of a `threshold`, after parsing. */
 export interface ThresholdValues {
   readonly above: number;
   readonly below: number;
@@ -12,7 +12,7 @@ export interface ThresholdValues {
 
 export type ThresholdKind = keyof ThresholdValues;
 
-/** A threshold as services get it: kinds that all compare, or none that does. */
+/** A threshold as services receive it: either all of its kinds compare, or none does. */
 export type Threshold = { readonly [K in ThresholdKind]?: ThresholdValues[K] };
 
 interface Row<V> {
@@ -21,7 +21,7 @@ interface Row<V> {
   readonly boundsOf: (value: V) => readonly Bound[];
 }
 
-/** A kind of threshold is one row; its schema is a line of `THRESHOLD_VALUES` in domain/spec/healthFields.ts. */
+/** Each kind of threshold is one row; its schema is a line of `THRESHOLD_VALUES` in domain/spec/healthFields.ts. */
 const THRESHOLDS: { readonly [K in ThresholdKind]: Row<ThresholdValues[K]> } = {
   above: { compares: false, boundsOf: (limit) => [limitBound('above', limit)] },
   below: { compares: false, boundsOf: (limit) => [limitBound('below', limit)] },
@@ -42,7 +42,7 @@ export const boundsOf = (threshold: Threshold): readonly Bound[] =>
     (THRESHOLDS[kind as ThresholdKind] as Row<unknown>).boundsOf(value),
   );
 
-/** Whether no value at all is within bounds that compare with nothing. */
+/** Whether bounds that compare with nothing exclude every value. */
 export function refusesAll(bounds: readonly Bound[]): boolean {
   const isWithin = (observed: number): boolean =>
     bounds.every((bound) => {

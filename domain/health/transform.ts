@@ -1,17 +1,16 @@
 import type { Transform } from '../spec/healthFields';
 import { mean, pointsAfter, quantile, sum, valuesOf, type Point, type TimeRange } from './series';
 
-/** Whether a check says what missing data means; only then may a silent task be counted. */
+/** Whether a check defines the meaning of missing data; only then may a silent task be counted. */
 export const fillsWithZero = (transforms: readonly Transform[]): boolean =>
   transforms.some((step) => typeof step === 'object' && 'fill' in step && step.fill === 'zero');
 
-/** The longest stretch that a transform looks back from a point; 0 when none does. */
+/** The longest time that a transform looks back from a point; 0 if none does. */
 export const reachOf = (transforms: readonly Transform[]): number => Math.max(0, ...transforms.map(reach));
 
 /**
- * The one number of a task: its points of the window (`pointsIn`) through every transform in order. What then still has several points
- * counts with its mean. `average` and `percentile` look back from each point; as the last step they look back from now.
- * Undefined when nothing is left to count.
+ * The one number of a task: its points of the window (`pointsIn`) after all transforms in order. If several points remain, their mean counts.
+ * `average` and `percentile` look back from each point; as the last step they look back from now. Undefined if no point remains.
  */
 export function taskValue(
   points: readonly Point[],
@@ -29,7 +28,7 @@ export function taskValue(
     : mean(counted);
 }
 
-/** The points of a task, from those of the window through every transform. */
+/** The points of a task after all transforms, from those of the window. */
 export function transformed(
   points: readonly Point[],
   transforms: readonly Transform[],
@@ -56,7 +55,7 @@ function apply(step: Transform, points: readonly Point[], window: TimeRange, ste
   return fill(step.fill, points, window, stepMs);
 }
 
-/** Per second. A counter that falls was restarted: what it shows is what was added since. */
+/** Per second. A counter that falls was restarted: its value is the amount that was added since. */
 function rate(points: readonly Point[]): Point[] {
   const rates: Point[] = [];
   let before = points[0];
@@ -79,7 +78,7 @@ function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: num
   return [[end, how === 'sum' ? sum(values) : extreme(how === 'max' ? Math.max : Math.min)]];
 }
 
-/** Each point becomes the summary of those in the stretch that ends with it. */
+/** Each point becomes the summary of the points in the stretch that ends with it. */
 function trailing(points: readonly Point[], over: number, summary: (points: readonly Point[]) => number): Point[] {
   let first = 0;
   return points.map(([at], index): Point => {
@@ -88,13 +87,13 @@ function trailing(points: readonly Point[], over: number, summary: (points: read
   });
 }
 
-/** `drop` leaves out what is not a number; `zero` and `last` put something in its place and into every gap of the grid. */
+/** `drop` leaves out values that are not numbers; `zero` and `last` replace them, and fill every gap of the grid. */
 function fill(how: 'zero' | 'last' | 'drop', points: readonly Point[], window: TimeRange, stepMs: number): Point[] {
   const good = points.filter(([, value]) => Number.isFinite(value));
   if (how === 'drop') return good;
   const filled: Point[] = [];
   let next = 0;
-  // Counted, since so far from 1970 as numbers have no milliseconds a step leads nowhere.
+  // The steps are counted, because far from 1970 numbers have no milliseconds, and adding a step would not advance.
   const steps = Math.floor((window.end - window.start + 1e-6) / stepMs);
   for (let step = 1; step <= steps; step += 1) {
     const at = window.start + step * stepMs;

@@ -2,20 +2,22 @@ import { deployId } from '../ids';
 import { plural } from '../text';
 import type { DeployRow, HistoryRow, Override } from '../views';
 
-/** What the fate of a deploy says of the version that it brought. */
+/** The evidence about a version from the fate of its deploy. */
 export interface Truth {
   readonly kind: 'good' | 'bad' | 'unknown';
   /** One short phrase: `reverted by health`, `rolled back by user:ana in kvstore/14`. */
   readonly why: string;
-  /** Who saw that it was bad: `health` also where a person let its anomalies pass; null where it is not bad, or not on record. */
+  /**
+   * The finder of the fault: `health` also if a person let its anomalies pass; null if the version is not bad, or if there is no record.
+   */
   readonly foundBy: 'health' | 'person' | null;
   /** Checks that were unhealthy and that a person let pass. */
   readonly overridden: readonly Override[];
 }
 
 /**
- * What is known of each deploy in the history of a pipeline, by its id `pipeline/number/action`; of several attempts the last
- * one shows. People also undo what is not bad, so `bad` that a person found is an upper bound (Conveyor §6.4.2).
+ * The evidence about each deploy in the history of a pipeline, by its id `pipeline/number/action`; only the last of several attempts
+ * shows. People also undo good versions, so `bad` that a person found is an upper bound (Conveyor §6.4.2).
  */
 export function truthsOf(history: readonly HistoryRow[]): ReadonlyMap<string, Truth> {
   const rows = [...history].sort((a, b) => a.number - b.number);
@@ -64,7 +66,7 @@ function fateOf(one: DeployInHistory, rows: readonly HistoryRow[], overridden: r
   }
 }
 
-/** What became of a deploy that came through. */
+/** The fate of a deploy that succeeded. */
 function lastingOf(
   { row, deploy }: DeployInHistory,
   rows: readonly HistoryRow[],
@@ -87,7 +89,9 @@ function lastingOf(
   return { kind: 'good', why: `succeeded after ${first.actor} let ${checks} pass`, foundBy: null };
 }
 
-/** The next release that deployed the same action to an end of its own: a cancelled one is no answer to what ran before. */
+/**
+ * The next release that deployed the same action and was not cancelled: a cancelled deploy is no evidence about the version before.
+ */
 function nextDeploy(
   { row, deploy: { action } }: DeployInHistory,
   rows: readonly HistoryRow[],

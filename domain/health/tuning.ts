@@ -8,22 +8,22 @@ import type { CheckEvidence } from './verdict';
 /** A deploy whose nature is known. */
 export interface Known {
   readonly isBad: boolean;
-  /** From which limit on it is no longer found (`criticalLimit`). */
+  /** The limit from which on it is no longer found (`criticalLimit`). */
   readonly critical: number;
 }
 
-/** A limit of a check and what it makes of deploys that are known. */
+/** A limit of a check, and its errors on known deploys. */
 export interface Tuned {
-  /** In the unit of the threshold as written: percent, a share of the median, or that of the metric. */
+  /** In the unit of the written threshold: percent, a share of the median, or the unit of the metric. */
   readonly limit: number;
   readonly falsePositives: number;
   readonly falseNegatives: number;
 }
 
 /**
- * The limit with which a check would have erred least on these deploys, everything else as it is; of several the one that misses
- * fewer bad ones. Null when none errs less than the present one, and for a check with several bounds. Evaluations that could
- * not tell stay as they were.
+ * The limit with which a check would have erred least on these deploys, with everything else unchanged; among equals, the one that
+ * misses fewer bad ones. Null if no limit errs less than the present one, and for a check with several bounds. Inconclusive evaluations
+ * stay unchanged.
  */
 export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned | null {
   const [bound, ...others] = boundsOf(check.threshold);
@@ -42,7 +42,7 @@ export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned 
   return errors(best) < errors(present) ? { ...best, limit: bound.scale * best.limit } : null;
 }
 
-/** The threshold of a check with another limit, as it is written in a pipeline file: `above: 0.08`, `increase: 15%`. */
+/** The threshold of a check with another limit, in the form of a pipeline file: `above: 0.08`, `increase: 15%`. */
 export const limitText = (check: HealthCheck, limit: number): string =>
   ranksOf(check)?.tolerance === undefined
     ? boundsOf(check.threshold)
@@ -50,7 +50,7 @@ export const limitText = (check: HealthCheck, limit: number): string =>
         .join(', ')
     : `tolerance: ${limit}`;
 
-/** One between each two neighbours, with as few digits as tell it from them; one below all, and one that stops nothing. */
+/** One limit between each two neighbours, with as few digits as necessary; one below all, and one that stops nothing. */
 function limitsAround(criticals: readonly number[]): number[] {
   const sorted = [...new Set(criticals.filter(Number.isFinite))].sort((a, b) => a - b);
   const between = sorted.map((low, index) => {
@@ -73,8 +73,8 @@ function roundWithin(low: number, high: number): number {
 const MOST_DIGITS = 15;
 
 /**
- * The limit from which on a deploy with these evaluations of the check is no longer found: minus infinity when it is found at none,
- * infinity when at all, as where `zeroBaseline` decides. A lower limit never finds less, so halving is enough.
+ * The limit from which on a deploy with these evaluations is no longer found: minus infinity if no limit finds it, infinity if every limit
+ * does, as when `zeroBaseline` decides. A lower limit never finds less, so a binary search is enough.
  */
 export function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): number {
   if (isFound(check, ticks, Infinity)) return Infinity;
@@ -91,7 +91,7 @@ export function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): numbe
   return sorted[found] ?? -Infinity;
 }
 
-/** Whether what is as far as `least` or farther counts sooner or later. */
+/** Whether an evaluation at a distance of `least` or more counts as unhealthy at some time. */
 function isFound(check: HealthCheck, ticks: readonly Tick[], least: number): boolean {
   for (const { verdict } of replayTicks(check, judgedAgain(check, ticks, least)))
     if (verdict === 'unhealthy') return true;
@@ -116,8 +116,8 @@ function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number)
 }
 
 /**
- * How far an evaluation went in the direction that the threshold minds, in the unit of the limit: beyond the limit is unhealthy.
- * Undefined where it held nothing against the threshold. The first of several bounds, since none of them is tuned.
+ * The distance of an evaluation in the direction of the threshold, in the unit of the limit: beyond the limit is unhealthy. Undefined if
+ * it was not compared with the threshold. It uses the first bound only, since a check with several bounds is not tuned.
  */
 function distanceToLimit(
   check: HealthCheck,
@@ -132,5 +132,5 @@ function distanceToLimit(
   return ((bound.sign > 0 ? test.shift.low : -test.shift.high) / tolerated) * writtenLimit(check, bound);
 }
 
-/** For ranks what is tolerated stands in its place. */
+/** For ranks, the tolerance takes its place. */
 const writtenLimit = (check: HealthCheck, { written }: Bound): number => ranksOf(check)?.tolerance ?? written;
