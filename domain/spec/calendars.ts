@@ -3,7 +3,7 @@ import { errorAt, type Finding, type Path } from './problem';
 import type { BlackoutSpec } from './times';
 import { isJsonObject, type JsonObject } from '../json';
 
-/** Blackouts that a file takes from calendars: `{ ics: holidays.ics }` becomes the dated ones that it stands for. */
+/** Blackouts from calendar files: `{ ics: holidays.ics }` becomes the dated blackouts in it. */
 export type CalendarReader = (path: string, timezone: string | undefined) => CalendarFile;
 
 export interface CalendarFile {
@@ -14,7 +14,7 @@ export interface CalendarFile {
 export interface WithCalendars {
   readonly value: unknown;
   readonly findings: readonly Finding[];
-  /** Where in the file as written a finding is that was made in `value`. */
+  /** The place in the original file of a finding in `value`. */
   readonly placed: (finding: Finding) => Finding;
 }
 
@@ -84,7 +84,7 @@ interface CalendarReference {
   readonly timezone?: string;
 }
 
-/** Malformed ones are left to the schema. */
+/** The schema reports malformed ones. */
 const isReference = (entry: unknown): entry is CalendarReference =>
   isJsonObject(entry) &&
   isShortText(entry['ics']) &&

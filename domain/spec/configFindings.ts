@@ -4,15 +4,15 @@ import { listed } from '../text';
 import { deploysWithConfig } from './deployActions';
 import type { PipelineSpec } from './pipeline';
 
-/** The answer of a push type about the config of a deploy or canary; or why it was not checked. */
+/** The answer of a push type about the config of a deploy or canary, or the reason why it was not checked. */
 export type ConfigFinding = { readonly action: string; readonly pushType: string } & (
   { readonly problems: readonly { readonly path: string; readonly message: string }[] } | { readonly unchecked: string }
 );
 
 /**
- * A refused config is a reason not to apply a spec, unless the pipeline has the same config already: a job that is gone must not keep its
- * owners from changing anything else.
- * @returns `refused` in words, one for each action, and `notes`, one for each reason why something was not checked
+ * A refused config prevents an apply, unless the pipeline already has the same config: a missing job must not keep its owners from changing
+ * anything else.
+ * @returns `refused` in words, one for each action, and `notes`, one for each reason why a config was not checked
  */
 export function judgeConfigs(
   findings: readonly ConfigFinding[],
@@ -32,7 +32,7 @@ export function judgeConfigs(
   return { refused, notes: [...uncheckedNotes(findings), ...notes] };
 }
 
-/** One for each reason. */
+/** One for each distinct reason. */
 const uncheckedNotes = (findings: readonly ConfigFinding[]): readonly string[] =>
   grouped(
     findings.filter((finding) => 'unchecked' in finding),

@@ -29,7 +29,7 @@ const pacing = {
   post: listOf(step, SPEC_LIMITS.steps).default([]),
 };
 
-/** As `inScope` reads it. Only the name of a unit may hold colons. */
+/** The same syntax that `inScope` reads. Only the name of a unit may contain colons. */
 const SCOPE = /^(\*|[^\s:*]+|name:\S+|[^\s:]+:[^\s:]([^:]*[^\s:])?)$/;
 
 const scope = text().regex(SCOPE, { error: 'expected *, the name of a unit, or label:value such as region:x' });
@@ -69,7 +69,7 @@ export const deployFields = z.strictObject({
 export const deployWith = deployFields.meta(LOCKSTEP);
 
 export type DeploySpec = z.output<typeof deployWith>;
-/** What is run before or after a phase; `timeout` in ms, also that of its `undo`. */
+/** A step before or after a phase. `timeout` is in ms, and also applies to its `undo`. */
 export type StepSpec = z.output<typeof step>;
 export type StepCall = z.output<typeof call>;
 export type PhaseSpec = z.output<typeof phase>;

@@ -1,13 +1,13 @@
 import type { DeployAction, PipelineSpec } from './pipeline';
 
-/** A deploy action and what it is called. */
+/** A deploy action and its name. */
 export type NamedDeploy = readonly [name: string, action: DeployAction];
 
 /** The deploy actions of a pipeline, as its file lists them. */
 export const deployActionsOf = ({ actions }: Pick<PipelineSpec, 'actions'>): NamedDeploy[] =>
   Object.entries(actions).flatMap(([name, action]) => (action.type === 'deploy' ? [[name, action] as const] : []));
 
-/** Deploys and canaries, with what their push type reads. */
+/** Deploys and canaries, with the config that their push type reads. */
 export const deploysWithConfig = ({
   actions,
 }: Pick<PipelineSpec, 'actions'>): (readonly [

@@ -2,23 +2,23 @@ import ms, { type StringValue } from 'ms';
 import { DAY_MS } from '../milliseconds';
 import { SPEC_LIMITS } from '../limits';
 
-/** As `ms` has them. */
+/** The units of the package `ms`. */
 const MS_UNITS = [
   ...['milliseconds?', 'msecs?', 'ms', 'seconds?', 'secs?', 's', 'minutes?', 'mins?', 'm'],
   ...['hours?', 'hrs?', 'h', 'days?', 'd', 'weeks?', 'w', 'years?', 'yrs?', 'y'],
 ];
 
-/** Patterns of JSON schemas have no flag for it. */
+/** Patterns in JSON schemas have no flag for ignoring case. */
 const inAnyCase = (unit: string): string => unit.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 
-/** What `ms` takes, but for bare and for negative numbers. */
+/** The inputs of `ms`, except bare and negative numbers. */
 export const DURATION = new RegExp(`^(\\d+|\\d*\\.\\d+) *(${MS_UNITS.map(inAnyCase).join('|')})$`);
 
 export const toMs = (text: string): number => ms(text as StringValue);
 
-/** Whether what ends so long from now ends on a day that there is. Of more than a hundred characters `ms` makes nothing. */
+/** Whether the end of a duration from now is on a valid date. `ms` returns nothing for more than a hundred characters. */
 export const isShortEnough = (text: string): boolean => toMs(text) <= SPEC_LIMITS.duration.max * DAY_MS;
 
-/** `90s`, `10m`, `8 hours`, `14d` → ms; undefined for what is not a duration, or too long for one. */
+/** `90s`, `10m`, `8 hours`, `14d` → ms; undefined for a text that is not a duration, or is too long a duration. */
 export const parseDuration = (text: string): number | undefined =>
   DURATION.test(text) && isShortEnough(text) ? toMs(text) : undefined;

@@ -5,18 +5,19 @@ export interface Alias {
   readonly offset: number;
 }
 
-/** The size of a document once anchors and merge keys expand, found without expanding it. */
+/** The size of a document after anchors and merge keys are expanded, computed without expanding it. */
 export interface Expanded {
-  /** Keys and values, each as often as an alias repeats it. */
+  /** The number of keys and values, counted as often as an alias repeats them. */
   readonly values: number;
-  /** Aliases whose anchor does not exist: nothing else makes a document unreadable once it parsed. */
+  /** Aliases without an anchor: the only reason why a parsed document cannot be read. */
   readonly dangling: readonly Alias[];
-  /** The places of keys that their mapping already has. */
+  /** The places of duplicate keys in a mapping. */
   readonly repeated: readonly number[];
 }
 
 /**
- * Finds all in one walk. The parser would compare each key of a mapping with all others, and walk the document for each alias.
+ * Computes all of it in one walk. The parser would compare each key of a mapping with all others, and walk the document for each
+ * alias.
  */
 export function expandedSize(document: Document): Expanded {
   const anchors = new Map<string, number>();
@@ -28,7 +29,7 @@ export function expandedSize(document: Document): Expanded {
       return anchors.get(node.source) ?? 1;
     }
     const { anchor } = node as { readonly anchor?: string };
-    // An alias within its own anchor is found, and fails later.
+    // An alias inside its own anchor is found here, and fails later.
     if (anchor !== undefined) anchors.set(anchor, anchors.get(anchor) ?? 1);
     const size = sizeOf(node);
     if (anchor !== undefined) anchors.set(anchor, size);

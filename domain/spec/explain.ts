@@ -4,8 +4,8 @@ import { errorAt, formatPath, nearestWord, suggest, type Finding, type Path } fr
 type Issue = z.core.$ZodIssue;
 
 /**
- * For `safeParse`: an object that was given unknown keys lists those that it knows in the issue's message, the only
- * place of an issue that a schema can write to. `explainIssues` reads it.
+ * For `safeParse`: if an object has unknown keys, the issue's message lists the known ones, since that is the only part
+ * of an issue that a schema can write. `explainIssues` reads it.
  */
 export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
@@ -13,7 +13,7 @@ export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   return Object.keys(def?.shape ?? {}).join(' ');
 }
 
-/** The message for people instead of the issues of a schema. `root` is the value that was parsed. */
+/** Messages for people in place of the issues of a schema. `root` is the parsed value. */
 export function explainIssues(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
   const findings = issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
   return findings.filter(
@@ -21,7 +21,7 @@ export function explainIssues(issues: readonly Issue[], root: unknown, base: Pat
   );
 }
 
-/** `pipline` where `pipeline` is missing: one mistake, not two. */
+/** `pipline` while `pipeline` is missing: this is one mistake, not two. */
 function isMisspelling(typo: Finding, absent: Finding): boolean {
   const sameParent = formatPath(typo.path.slice(0, -1)) === formatPath(absent.path.slice(0, -1));
   return (
@@ -83,7 +83,7 @@ function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
   return wrong(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
 }
 
-/** The problems of the branch that was most likely meant; of the union as a whole if the member is unclear. */
+/** The problems of the branch that was most likely intended, or of the union as a whole if that is unclear. */
 function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, path: Path, value: unknown): Finding[] {
   if (value === undefined) return [missingKey(path, issue.message)];
   const fitting = issue.errors.filter((branch) => !branch.some(isAnotherKind));
@@ -98,7 +98,7 @@ function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, p
   return [errorAt(path, 'invalid-value', `${lastKey(path)} does not have the right entries`, issue.message)];
 }
 
-/** The branch wants something else altogether: text where a mapping was given. */
+/** The branch expects another type altogether: a text in place of a mapping. */
 const isAnotherKind = (issue: Issue): boolean => issue.path.length === 0 && issue.code !== 'unrecognized_keys';
 
 const weight = (branch: readonly Issue[]): number =>
@@ -123,7 +123,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'a mapping',
 };
 
-/** The correct form: what the schema says, or for the messages that zod makes up, the same in plain words. */
+/** The correct form: the text of the schema or, for messages that zod generates, the same in plain words. */
 function expectedValue(issue: Issue): string {
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
     return `expected ${TYPE_WORDS[issue.expected] ?? issue.expected}`;

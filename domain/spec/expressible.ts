@@ -5,8 +5,8 @@ import { CHANGES, LIMITS } from '../health/threshold';
 import { CONFIG_LIMITS, SPEC_LIMITS } from '../limits';
 
 /**
- * What the parser and the rules of lint refuse, as far as a JSON schema can say it, so that editors underline it too. Lint has the words;
- * these are for the `meta` of the schemas. tests/domain/spec/schemaAgrees.long.test.ts holds the two against each other.
+ * The rules of the parser and of lint as far as a JSON schema can express them, so that editors show the same errors. Lint has the messages;
+ * these are for the `meta` of the schemas. tests/domain/spec/schemaAgrees.long.test.ts compares the two.
  */
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export const ANY_AMOUNT = {
   ],
 };
 
-/** A part of a name. */
+/** A value that can be part of a name. */
 export const VALUE_OF_MATRIX = {
   anyOf: [
     { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
@@ -36,7 +36,7 @@ export const NOT_RESERVED = { not: { const: 'constructor' } };
 
 export const MORE_THAN_NOTHING = { not: { pattern: '^[0.]+ *[A-Za-z]+$' } };
 
-/** A calendar has a mode that heeds it, and a zone. */
+/** A calendar needs a mode that uses it, and a zone. */
 export const CALENDAR_MODE = {
   allOf: [
     when({ ...has('mode'), properties: { mode: { const: 'calendar' } } }, has('calendar')),
@@ -52,7 +52,7 @@ const INSTANT = 'T.*(Z|[+-]\\d\\d:\\d\\d)$';
 const ends = (pattern: string): JsonSchema => ({ properties: { from: { pattern }, to: { pattern } } });
 const zoned = has('timezone');
 
-/** Both ends of one kind, with a zone where clocks are meant. */
+/** Both ends are of the same kind, with a zone if they are wall times. */
 export const BLACKOUT = {
   allOf: [
     when(has('days'), { allOf: [ends(TIME_TEXT), zoned] }),
@@ -61,7 +61,7 @@ export const BLACKOUT = {
   ],
 };
 
-/** All close in one way. */
+/** All windows close in the same way. */
 export const WINDOWS = {
   anyOf: [
     { items: { properties: { onClose: { const: 'pause' } } } },
@@ -79,7 +79,7 @@ export const COUNTED = when(
   { properties: { window: { ...UNCOUNTED, items: UNCOUNTED } } },
 );
 
-/** Each standard finder with what it takes. */
+/** Each standard finder with its parameters. */
 export const FINDER = {
   allOf: Object.entries(STANDARD_FINDERS)
     .filter(([finder]) => finder !== MANUAL)
@@ -115,7 +115,7 @@ export const DEPLOY = {
   allOf: [{ ...has('inputs'), properties: { ...MAKES_NOTHING, ...once, inputs: { minItems: 1 }, timeout: false } }],
 };
 
-/** Every unit goes as far as every other. */
+/** In lockstep all units advance equally. */
 export const LOCKSTEP = {
   allOf: [
     when(
@@ -137,7 +137,7 @@ const thresholdWith = (keys: readonly string[]): JsonSchema => ({
   properties: { threshold: { anyOf: keys.map((key) => has(key)) } },
 });
 
-/** A limit compares with nothing, a change with something. A ready check brings some of it. */
+/** A limit compares with nothing, a change with something. A ready check provides part of this. */
 export const CHECK = [
   when(
     { ...has('threshold'), ...thresholdWith(LIMITS) },

@@ -1,6 +1,7 @@
 /**
- * The commented pipeline file that `conveyor init` writes: it lints without a word, and says what to change.
- * @param schema where editors find its JSON Schema, seen from the file; null without one.
+ * The commented pipeline file that `conveyor init` writes. It has no lint findings, and its comments show what to
+ * change.
+ * @param schema the path or address of its JSON Schema for editors, relative to the file; null without one.
  */
 export function firstPipeline(name: string, owner: string, schema: string | null = null): string {
   return `${schema === null ? '' : `# yaml-language-server: $schema=${schema}\n`}# A release of this pipeline builds a version and deploys it in phases. Try: conveyor lint, conveyor plan.

@@ -8,7 +8,7 @@ import { suggest } from './problem';
 import { duration, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
 
-/** Health checks as people write them and as services get them (docs/reference/health.md). */
+/** Health checks in the form of files and in the form for services (docs/reference/health.md). */
 
 const LONGEST_LOOKBACK_MS = SPEC_LIMITS.lookback.max * 60_000;
 
@@ -39,16 +39,16 @@ export const healthCheckSchema = z.strictObject(checkFields(wireDuration, wireSt
 export type HealthCheck = z.output<typeof healthCheckSchema>;
 
 const PREFIX = 'standard/';
-/** What `uses` may say. */
+/** The possible values of `uses`. */
 const STANDARD_NAMES = Object.keys(STANDARD_CHECKS).map((name) => PREFIX + name);
 
-/** What a file may write. */
+/** The form in a file. */
 export const writtenCheck = z
   .strictObject({ uses: z.enum(STANDARD_NAMES).optional(), ...checkFields(duration, stretch) })
   .superRefine(coherent);
 
 type Written = z.input<typeof writtenCheck>;
-/** A check as it is written in a file: whole, or a ready one with what is to be different. */
+/** A check in a file: complete, or a ready check with overrides. */
 type HealthCheckSource = Written | (Partial<Written> & { readonly uses: string });
 
 /** A check in a pipeline file: durations are text, and with `uses` the rest is that of a ready one. What comes out is whole. */
@@ -57,10 +57,10 @@ export const healthCheckInFile = z.preprocess(
   writtenCheck.transform(({ uses: _taken, ...check }): HealthCheck => check),
 );
 
-/** A check as callers of the Health Check Service write it: as in a file, but durations may be ms. */
+/** A check from callers of the Health Check Service: as in a file, but durations may also be ms. */
 export const healthCheckInRequest = z.preprocess(takeReady, healthCheckSchema);
 
-/** Anything that is no ready check is left to the schema. */
+/** Leaves any other check to the schema. */
 function takeReady(source: HealthCheckSource, context: z.RefinementCtx): HealthCheckSource {
   if (typeof source !== 'object' || source === null || source.uses === undefined) return source;
   const { uses, ...changes } = source;
@@ -76,7 +76,7 @@ function takeReady(source: HealthCheckSource, context: z.RefinementCtx): HealthC
     });
     return z.NEVER;
   }
-  // A limit compares with nothing: what the ready check was compared with falls away.
+  // A limit compares with nothing, so the comparison of the ready check is dropped.
   const { compare: _compare, method: _method, ...simple } = ready;
   return { name: short, ...(isLimit(changes.threshold) ? simple : ready), ...changes } as Written;
 }

@@ -5,7 +5,7 @@ import { SPEC_LIMITS } from '../limits';
 import { ANY_AMOUNT } from './expressible';
 import { AMOUNT_TEXT, listOf, positiveDuration, text, type duration, type wireDuration } from './scalars';
 
-/** The fields of a health check (docs/reference/health.md), one by one; what goes together is in health.ts. */
+/** The individual fields of a health check (docs/reference/health.md); rules between fields are in health.ts. */
 const CHANGE = 'expected a percentage such as 10% or an absolute number';
 
 /** A change: `10%` relative, or an absolute number. */
@@ -24,7 +24,7 @@ const changeLimit = z
     return typeof value === 'string' ? { percent: Number(value.slice(0, -1)) } : value;
   });
 
-/** How each kind of threshold is written; what it does is its row in domain/health/threshold.ts. */
+/** The notation of each kind of threshold; its effect is its row in domain/health/threshold.ts. */
 const THRESHOLD_VALUES = {
   above: z.number(),
   below: z.number(),
@@ -38,7 +38,7 @@ const anyOf = (kinds: readonly string[]): string =>
   `${kinds.join(', ')} or ${kinds.length === 2 ? 'both' : 'several of them'}`;
 const THRESHOLD = `expected ${anyOf(LIMITS)}, or ${anyOf(CHANGES)}`;
 
-/** This kind, and any others that compare as it does. */
+/** This kind, and any others that compare in the same way. */
 function withKind(kind: ThresholdKind): z.ZodType<Threshold, WrittenThreshold> {
   const family = LIMITS.includes(kind) ? LIMITS : CHANGES;
   const valueOf = (other: ThresholdKind) =>
@@ -56,7 +56,7 @@ const TRANSFORMS = 'rate, max, min, sum, { average: 3m }, { percentile: { q: 99,
 
 type DurationField = typeof duration | typeof wireDuration;
 
-/** How far something looks back: over nothing there is no data. */
+/** The length of a look back; zero would contain no data. */
 export const stretch = positiveDuration('there is no data of no time; look back 3m, say');
 export const wireStretch = z.union([z.number().positive(), stretch]);
 type StretchField = typeof stretch | typeof wireStretch;
@@ -74,7 +74,7 @@ const transformWith = (time: StretchField) =>
 
 const DEFAULT_CONFIDENCE = 0.98;
 
-/** How the two sides of a comparison are distinguished (docs/reference/health.md#what-to-compare-with). */
+/** The method that distinguishes the two sides of a comparison (docs/reference/health.md#what-to-compare-with). */
 const comparisonMethod = z
   .union(
     [
@@ -82,9 +82,12 @@ const comparisonMethod = z
       z.strictObject({
         'mann-whitney': z.strictObject({
           confidence: z.number().min(0.5).lt(1).default(DEFAULT_CONFIDENCE),
-          /** Share of the median of what is compared with; left out, the amount of the threshold is tolerated. */
+          /**
+           * The tolerated share of the median of the compared side. If left out, the amount of the threshold is
+           * tolerated.
+           */
           tolerance: z.number().nonnegative().optional(),
-          /** Cliff's delta, 0 to 1, that a shift must at least have to count. */
+          /** The minimum of Cliff's delta, 0 to 1, at which a shift counts. */
           effect: z.number().min(0).max(1).optional(),
         }),
       }),
@@ -102,7 +105,7 @@ const failuresWithin = z
   })
   .refine(({ failures, within }) => failures <= within, { error: 'more failures than evaluations can never be' });
 
-/** @param time how durations are written; @param back how those are that have to be longer than nothing */
+/** @param time the notation of durations; @param back the notation of those that must be longer than zero */
 export const checkFields = (time: DurationField, back: StretchField) => ({
   name: text().min(1),
   metric: text(SPEC_LIMITS.argument).min(1),
@@ -117,7 +120,10 @@ export const checkFields = (time: DurationField, back: StretchField) => ({
     .optional(),
   lookback: back.optional(),
   minSamples: z.number().int().positive().optional(),
-  /** How many of the updated tasks have to report for a healthy verdict; text, so that services get what files say. */
+  /**
+   * The number of updated tasks that have to report for a healthy verdict. It is text, so that services get the same
+   * form as files.
+   */
   reporting: z
     .union([z.number(), text()], { error: AMOUNT_TEXT })
     .refine((value) => parseAmount(value) !== undefined, { error: AMOUNT_TEXT })
@@ -126,7 +132,7 @@ export const checkFields = (time: DurationField, back: StretchField) => ({
   for: z
     .union([time, z.strictObject({ evaluations: z.number().int().positive() }), failuresWithin], { error: HOLD })
     .optional(),
-  /** Healthy evaluations in a row that it takes to pass. */
+  /** The number of healthy evaluations in a row that are needed to pass. */
   passes: z.number().int().positive().max(SPEC_LIMITS.evaluations.max).optional(),
   method: comparisonMethod.optional(),
   zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
@@ -136,8 +142,8 @@ export const checkFields = (time: DurationField, back: StretchField) => ({
 
 export type Transform = z.output<ReturnType<typeof transformWith>>;
 
-/** A whole check, but for what goes together. */
+/** A complete check, before rules between fields. */
 export type CheckFields = z.output<z.ZodObject<ReturnType<typeof checkFields>>>;
 
-/** What a ready check has of its own. */
+/** The fields that a ready check defines. */
 export type HealthCheckFields = Omit<z.input<z.ZodObject<ReturnType<typeof checkFields>>>, 'name'>;

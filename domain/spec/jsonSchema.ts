@@ -3,7 +3,7 @@ import { CHECK } from './expressible';
 import { writtenCheck } from './health';
 import { writtenPipeline } from './written';
 
-/** The JSON Schema of the pipeline file, for editors; `conveyor.schema.json` is this, written down. */
+/** The JSON Schema of the pipeline file, for editors; `conveyor.schema.json` is the saved copy. */
 export function pipelineJsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(writtenPipeline, {
     target: 'draft-7',
@@ -11,7 +11,7 @@ export function pipelineJsonSchema(): object {
     reused: 'ref',
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema !== writtenCheck) return;
-      // Whole, or a ready one.
+      // A complete check, or a ready one.
       const { required = [] } = jsonSchema;
       delete jsonSchema.required;
       jsonSchema.anyOf = [{ required: ['uses'] }, { required }];

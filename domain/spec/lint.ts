@@ -37,9 +37,9 @@ const RULES: readonly Rule[] = [
   ...limitRules,
 ];
 
-/** Everything that the schema cannot see: errors keep a pipeline from being applied, warnings say what is unwise and why. */
+/** All findings that the schema cannot express. Errors prevent an apply; warnings describe unwise settings with the reason. */
 export function lintPipeline(spec: PipelineSpec): Finding[] {
-  // The rest is said once there are fewer: it takes a time that grows with the square of them, and more.
+  // Above the limit, only that is reported: the other rules take time that grows at least with the square of the size.
   const rules = graphLimit(spec).length > 0 ? limitRules : RULES;
   return rules.flatMap((rule) => rule(spec));
 }

@@ -17,7 +17,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Where in the text a finding is: at its key or its value, or at the nearest thing around it that is written down. */
+/** The place of a finding in the text: its key or its value, or the nearest enclosing part that is written. */
 export function locate(document: Document, lines: LineCounter, finding: Pick<Finding, 'path' | 'at'>): Position {
   let node: unknown = document.contents;
   let offset = offsetOf(node) ?? 0;

@@ -1,6 +1,6 @@
 import type { PipelineSpec } from './pipeline';
 
-/** The finder whose artifacts are differences: what one of them changes is in no later one. */
+/** The finder whose artifacts are differences: a later one does not contain the changes of an earlier one. */
 const OF_DIFFERENCES = 'config-changes';
 
 /** The artifacts of a pipeline that are changes of a repository of configuration. */

@@ -17,7 +17,7 @@ import { rewrittenNumbers } from './rewritten';
 
 export type { Problem } from './problem';
 
-/** A pipeline file as Conveyor runs it, and all that is wrong or doubtful about it; `spec` is null when there is an error. */
+/** A pipeline file in the form that Conveyor runs, with all errors and warnings; `spec` is null if there is an error. */
 export interface ParsedPipeline {
   readonly spec: PipelineSpec | null;
   /** In the order of the file. */
@@ -28,8 +28,8 @@ export interface ParsedPipeline {
 export type PipelineRules = (spec: PipelineSpec) => readonly Finding[];
 
 /**
- * Reads the text of a pipeline file, `calendars` what it names, and `rules` find in it what lint does, or something else. Never throws:
- * whatever is wrong is a problem, and all of them are reported at once.
+ * Reads the text of a pipeline file. `calendars` reads the calendar files that it names, and `rules` are those of lint or others. It never
+ * throws: every mistake is a problem, and all of them are reported at once.
  */
 export function parsePipeline(
   text: string,
@@ -63,7 +63,7 @@ export function parsePipeline(
   return result(spec, [...syntax, ...twice, ...placed, ...more, ...rewritten(document, lines)]);
 }
 
-/** As `parsePipeline`, for what a TypeScript file exports: there is no text to point into, so every problem is at 1:1. */
+/** Like `parsePipeline`, for the export of a TypeScript file. There is no text with places, so every problem is at 1:1. */
 export function parsePipelineValue(
   value: unknown,
   calendars?: CalendarReader,
@@ -74,10 +74,10 @@ export function parsePipelineValue(
   return result(spec, [...shown.map((finding) => problem(finding, TOP_OF_FILE)), ...more]);
 }
 
-/** How many problems a person reads: a file may have one for each of its keys. */
+/** The number of problems that a person reads; a file may have one for each of its keys. */
 const MAX_SHOWN = 100;
 
-/** Errors first; instead of the rest, how many there are. */
+/** Errors first; if there are too many problems, the rest is only counted. */
 function worthReading(
   findings: readonly Finding[],
   end: Position,
@@ -124,7 +124,10 @@ function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRu
   return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
 }
 
-/** Where each is written. A mistake written once is reported once, however many actions are made of it. */
+/**
+ * Adds the place of each finding. A mistake that is written once is reported once, even if many actions are generated
+ * from it.
+ */
 function placedFindings(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
   const seen = new Set<string>();
   return findings.flatMap((finding) => {
@@ -136,7 +139,7 @@ function placedFindings(findings: readonly Finding[], originOf: Expansion['origi
   });
 }
 
-/** Anchors may be used, but not to make a small file into a huge one. */
+/** Anchors are allowed, but must not turn a small file into a huge one. */
 const MAX_ALIASES = 1000;
 
 function toValue(document: Document): { ok: true; value: unknown } | { ok: false; why: string } {
@@ -154,7 +157,7 @@ const rewritten = (document: Document, lines: LineCounter): Problem[] =>
     return { severity: 'warning', code: 'number-rewritten', ...positionOf(lines, offset), path, message, hint };
   });
 
-/** The parser and the checks recurse for each level. */
+/** The parser and the checks recurse at each level of nesting. */
 const inWords = (message: string, before = ''): string =>
   message.startsWith('Maximum call stack') ? 'nested too deep' : `${before}${message}`;
 
@@ -188,7 +191,7 @@ function syntaxProblem(error: YAMLError, lines: LineCounter): Problem {
   };
 }
 
-/** In the order of the file, and what an anchor repeats only once. */
+/** In the order of the file; problems that an anchor repeats are reported once. */
 function result(spec: PipelineSpec | null, problems: readonly Problem[]): ParsedPipeline {
   const seen = new Set<string>();
   const once = problems.filter(({ line, column, code, message }) => {

@@ -18,12 +18,12 @@ import { NOTIFY_ON } from '../notify/notice';
 import { amount, duration, positiveDuration, listOf, name, principal, text, zone } from './scalars';
 import { blackouts, window } from './times';
 
-/** How long an emergency waits for approvals. */
+/** The time for which an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 
-/** The pipeline file (docs/reference/pipelines.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
+/** The pipeline file (docs/reference/pipelines.md). One schema serves YAML, TypeScript, editors and the code; unknown keys are errors. */
 
-/** What every action may have. */
+/** The fields that every action may have. */
 const common = {
   needs: listOf(name, SPEC_LIMITS.needs).default([]),
   inputs: listOf(name, SPEC_LIMITS.inputs).default([]),
@@ -56,7 +56,7 @@ const common = {
 
 const free = z.record(text(), z.unknown()).default({});
 
-/** Another pipeline's newest release, or one with this release's version of an artifact, or with a version that is named. */
+/** The newest release of another pipeline, or the one with this release's version of an artifact, or with a given version. */
 const waitForFields = z
   .strictObject({ pipeline: name, artifact: name.optional(), version: text().min(1).optional() })
   .refine(({ artifact, version }) => version === undefined || artifact !== undefined, {
@@ -80,7 +80,7 @@ export const ACTION_TYPES = [
 
 const soakTime = positiveDuration('expected more than 0s: nothing soaks in no time');
 
-/** The version has to have run for so long: where another action of this release deployed it, or where another pipeline did. */
+/** The version has to have run for this long, in another action of this release or in another pipeline. */
 const soak = z
   .union(
     [
@@ -167,7 +167,7 @@ export const pipelineSchema = z.strictObject({
     })
     .meta(CALENDAR_MODE)
     .default({ mode: 'continuous', gates: 'deploys' }),
-  /** Of deploys, canaries and all that has a window; missing in files of 0.2.0. */
+  /** For deploys, canaries and every action with a window; missing in files of 0.2.0. */
   blackouts: blackouts.optional(),
   releases: z
     .strictObject({
@@ -205,7 +205,7 @@ export const pipelineSchema = z.strictObject({
     z.strictObject({
       on: listOf(z.enum(NOTIFY_ON), SPEC_LIMITS.events).min(1),
       url: text(SPEC_LIMITS.url),
-      /** Without one the host decides (`hosts` of a format), and any other gets CloudEvents. */
+      /** Without a format the host decides (`hosts` of a format); all other hosts get CloudEvents. */
       format: z.enum(FORMAT_NAMES).optional(),
     }),
     SPEC_LIMITS.notify,
@@ -216,6 +216,6 @@ export type PipelineSpec = z.output<typeof pipelineSchema>;
 export type PipelineSource = z.input<typeof pipelineSchema>;
 export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
-/** What a deploy or a canary waits for with its version. */
+/** The soak that a version needs before a deploy or a canary. */
 export type SoakSpec = NonNullable<z.output<typeof soak>>;
 export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;

@@ -6,7 +6,7 @@ import type { PipelineSpec } from './pipeline';
 import { formatPath } from './problem';
 import { name } from './scalars';
 
-/** The required content of an imported file. Rows of the history are for people, and are taken as they are. */
+/** The required content of an imported file. Rows of the history are for people, and are imported unchanged. */
 const artifact = z.looseObject({
   ...{ name: z.string().min(1), kind: z.string(), version: z.string().min(1) },
   metadata: z.record(z.string(), z.unknown()).default({}),
@@ -24,7 +24,7 @@ const inheritance = z.looseObject({
 });
 const byName = <T extends z.ZodType>(value: T) => z.record(z.string(), value);
 
-/** A spec as a pipeline keeps it: durations are ms, and what the file left out is filled in. */
+/** A spec in the stored form: durations are in ms, and defaults are filled in. */
 export const specSchema = z.looseObject({
   pipeline: name,
   description: z.string(),
@@ -39,7 +39,7 @@ export const specSchema = z.looseObject({
   notify: z.array(z.looseObject({ url: z.string() })),
 });
 
-/** A pipeline that can run, whatever lint says about it. */
+/** A pipeline that can run, even with lint findings. */
 export const keptSpec = specSchema.refine(isSpec, { error: 'not a spec as a pipeline keeps it' });
 
 export const documentSchema = z
@@ -81,20 +81,20 @@ export const documentSchema = z
     error: 'expected a number above those of the history',
   });
 
-/** @returns the document, or the first thing that is wrong with it and where. */
+/** @returns the document, or the first mistake in it with its place. */
 export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodError {
   const parsed = documentSchema.safeParse(value);
   return parsed.success ? (parsed.data as unknown as PipelineDocument) : parsed.error;
 }
 
 /**
- * The findings of lint against the spec of a document. It is taken all the same: rules that came after the export must not keep
- * a lost pipeline from coming back, but the file may have been edited.
+ * The lint findings about the spec of a document. It is imported anyway: rules that are newer than the export must not prevent the
+ * recovery of a lost pipeline, but the file may have been edited.
  */
 export const importedProblems = ({ spec }: Pick<PipelineDocument, 'spec'>): string[] =>
   specProblems(spec) ?? ['the spec is not one that conveyor pipeline export wrote; conveyor apply replaces it'];
 
-/** The errors that lint finds in a spec as a pipeline keeps it; undefined of what is none. Takes long of one that is over its limits. */
+/** The lint errors in a stored spec; undefined if it is not a spec. This takes long for a spec that exceeds its limits. */
 export function specProblems(spec: PipelineSpec): string[] | undefined {
   try {
     const errors = lintPipeline(spec).filter(({ severity }) => severity === 'error');

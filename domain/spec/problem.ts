@@ -1,4 +1,4 @@
-/** Something about a pipeline file that its author should know (docs/reference/cli.md#lint-and-plan, `lint -o json`). Lines and columns count from 1. */
+/** A problem in a pipeline file (docs/reference/cli.md#lint-and-plan, `lint -o json`). Lines and columns count from 1. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
   /** A kebab-case word. */
@@ -7,20 +7,20 @@ export interface Problem {
   readonly column: number;
   /** `actions.deploy.with.phases[0].bake`; empty for the file as a whole. */
   readonly path: string;
-  /** What is wrong. */
+  /** The mistake. */
   readonly message: string;
-  /** What would be right. */
+  /** The correct form. */
   readonly hint: string;
 }
 
 export type Path = readonly (string | number)[];
 
-/** A problem whose place in the text is not looked up yet. */
+/** A problem whose place in the text is not known yet. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly path: Path;
-  /** Whether the key is meant, or the value (default). */
+  /** Whether the finding is about the key, or about the value (default). */
   readonly at?: 'key';
   readonly message: string;
   readonly hint: string;
@@ -47,7 +47,7 @@ export function formatPath(path: Path): string {
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
 }
 
-/** The known word that somebody most likely meant; undefined when none is near. */
+/** The known word that was most likely intended; undefined if none is similar. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const allowed = word.length <= 3 ? 1 : word.length <= 6 ? 2 : 3;
   const ranked = known
@@ -57,14 +57,14 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return ranked[0]?.candidate;
 }
 
-/** `did you mean bake?`, or the words that there are. */
+/** `did you mean bake?`, or the list of known words. */
 export function suggest(word: string, known: readonly string[]): string {
   const meant = nearestWord(word, known);
   if (meant !== undefined) return `did you mean ${meant}?`;
   return known.length === 0 ? 'there is none' : `known here: ${known.join(', ')}`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;

@@ -8,17 +8,18 @@ type Path = Finding['path'];
 
 interface Rest {
   readonly value: unknown;
-  /** The list items that were removed, in order, each by its index at that time. */
+  /** The removed list items, in order, each with its index at that time. */
   readonly gone: Path[];
 }
 
 /**
- * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a cycle.
- * A missing value is filled in. Warnings would be about unchosen defaults. Nothing when too much is missing.
+ * Lint errors in the rest of the file after invalid values are removed, so that a misspelt key does not hide a cycle. Missing values
+ * are filled in. There are no warnings, since they could be about defaults that the author did not choose. Empty if too much is
+ * missing.
  */
 export function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
   const rest: Rest = { value: copy(value), gone: [] };
-  // From the back, so that the indices of lists hold.
+  // From the end, so that the indices of lists stay valid.
   findings
     .filter(isTakenOut)
     .map(removedPath)
@@ -33,23 +34,23 @@ export function lintTheRest(value: unknown, findings: readonly Finding[]): Findi
     .map((finding) => ({ ...finding, path: rest.gone.reduceRight(withItem, finding.path) }));
 }
 
-/** The path as it was before an item was taken out of its list. */
+/** The original path, from before an item was removed from its list. */
 function withItem(path: Path, item: Path): Path {
   const at = item.length - 1;
   const isBehind = item.slice(0, at).every((key, index) => key === path[index]) && Number(path[at]) >= Number(item[at]);
   return isBehind ? path.with(at, Number(path[at]) + 1) : path;
 }
 
-/** An entry that others may name stays, and is filled in. */
+/** An entry that others may name stays, and is completed. */
 const isTakenOut = ({ path, code }: Finding): boolean =>
   path.length !== 2 || code === 'invalid-name' || !NAMED_SECTIONS.includes(String(path[0]));
 
 const NAMED_SECTIONS: readonly string[] = ['actions', 'artifacts', 'mutex'];
 
-/** Without `uses` a check is not whole, so it goes as well. */
+/** Without `uses` a check is incomplete, so the whole check is removed. */
 const removedPath = ({ path, code }: Finding): Path => (code === 'unknown-check' ? path.slice(0, -1) : path);
 
-/** Undefined for what a TypeScript file may hold and no pipeline can, such as functions. */
+/** Undefined for values that a TypeScript file may contain but no pipeline can, such as functions. */
 function copy(value: unknown): unknown {
   try {
     return structuredClone(value);
@@ -77,7 +78,7 @@ function removeAt({ value, gone }: Rest, path: Path): void {
   else if (parent.splice(Number(key), 1).length > 0) gone.push(path);
 }
 
-/** The pipeline as it would be if nothing were missing; null when too much is. */
+/** The pipeline with missing parts filled in; null if too much is missing. */
 function filledIn(rest: Rest): PipelineSpec | null {
   const parsed = withoutIncomplete(rest);
   if (parsed.success) return parsed.data;
@@ -87,7 +88,7 @@ function filledIn(rest: Rest): PipelineSpec | null {
   return pipelineSchema.safeParse(value).data ?? null;
 }
 
-/** Parts that are now incomplete go too, but no more than necessary: a check without a metric, not its action. */
+/** Removes parts that are now incomplete, but no more than necessary: a check without a metric, not its action. */
 function withoutIncomplete(rest: Rest): ReturnType<typeof pipelineSchema.safeParse> {
   for (let rounds = 0; ; rounds += 1) {
     const parsed = pipelineSchema.safeParse(rest.value);
@@ -99,13 +100,13 @@ function withoutIncomplete(rest: Rest): ReturnType<typeof pipelineSchema.safePar
 }
 
 const MAX_ROUNDS = 4;
-/** `actions`, its name, `with`, and what stands there. */
+/** The length of a path of `actions`, a name, and `with`. */
 const OF_AN_ACTION = 3;
 
 const incompleteAt = (root: unknown, path: Path): Path =>
   valueAt(root, path) === undefined ? path.slice(0, -1) : path;
 
-/** A name that no pipeline has. */
+/** A name that no other pipeline has. */
 const NAMELESS = 'the-pipeline-that-has-no-name-yet';
 const STAND_INS: Readonly<Record<string, unknown>> = { pipeline: NAMELESS, owners: ['user:nobody'] };
 
@@ -116,7 +117,7 @@ function fillIn(root: Entries, section: string, name: string): void {
   else (entries as Entries)[name] = section === 'artifacts' ? { finder: 'manual' } : {};
 }
 
-/** An action that is not whole, as far as it concerns the others. */
+/** A stand-in for an incomplete action, with the fields that matter to the other actions. */
 function standIn(action: unknown): Entries {
   const { type, needs, inputs, outputs, runIf, join } = isJsonObject(action) ? action : {};
   const names = (list: unknown) => (Array.isArray(list) ? list.filter(isText) : []);
@@ -130,7 +131,7 @@ function standIn(action: unknown): Entries {
 
 const EDGES = ['needs', 'inputs', 'outputs', 'runIf', 'join'];
 
-/** Errors that may come of nothing but what is taken out: of which keys. */
+/** Errors that may be due to the removal of values, with the keys concerned. */
 const LACKS: Readonly<Record<string, readonly string[]>> = {
   'no-inputs': ['inputs'],
   'no-actions': ['actions'],
@@ -146,7 +147,7 @@ const LACKS: Readonly<Record<string, readonly string[]>> = {
   'soaks-nowhere': ['type'],
 };
 
-/** Which of these keys a finding leaves without their values; a word that is no key stands for the key that was meant. */
+/** The keys whose values a finding makes invalid; a misspelt key counts as the intended one. */
 function brokenKeys({ path: [section, , key], path, code }: Finding): readonly string[] {
   if (path.length === 1) return [meantKey(String(section), code)];
   if (section !== 'actions') return code === 'invalid-name' ? [String(section)] : [];

@@ -1,6 +1,6 @@
 import { isMap, isPair, isScalar, visit, type Document, type Node, type Pair } from 'yaml';
 
-/** A number that its reader does not get as it stands in the file: `1.10` becomes 1.1. */
+/** A number that reaches its reader in another form than in the file: `1.10` becomes 1.1. */
 export interface RewrittenNumber {
   readonly source: string;
   readonly value: number;
@@ -8,7 +8,7 @@ export interface RewrittenNumber {
   readonly offset: number;
 }
 
-/** Numbers whose meaning is up to others: under the `with` of finders and services, and under `config`. Elsewhere `0.10` means the same as 0.1. */
+/** Numbers with a meaning outside Conveyor: under the `with` of finders and services, and under `config`. Elsewhere `0.10` means the same as 0.1. */
 export function rewrittenNumbers(document: Document): readonly RewrittenNumber[] {
   const found: RewrittenNumber[] = [];
   visit(document, {
@@ -32,7 +32,7 @@ const isOthers = (ancestors: Ancestors): boolean =>
     return around.has('finder') || (typeof type === 'string' && !OWN_TYPES.has(type));
   });
 
-/** For these, Conveyor itself knows what each number under `with` means. */
+/** For these types, Conveyor itself knows the meaning of each number under `with`. */
 const OWN_TYPES: ReadonlySet<string> = new Set(['deploy', 'canary']);
 
 const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);

@@ -1,5 +1,5 @@
 import type { PipelineSpec } from './pipeline';
 import type { Finding } from './problem';
 
-/** Looks at a pipeline and says what is wrong or unwise about it. */
+/** Finds mistakes and unwise settings in a pipeline. */
 export type Rule = (spec: PipelineSpec) => Finding[];

@@ -7,15 +7,15 @@ import { DURATION, isShortEnough, toMs } from './duration';
 import { ANY_AMOUNT, MORE_THAN_NOTHING, NOT_RESERVED } from './expressible';
 import { parseAmount, type Amount } from '../fleet/amount';
 
-/** The small grammars of the pipeline file. Each takes what people write and gives what the code uses. */
+/** The small grammars of the pipeline file. Each converts the written form to the form in the code. */
 
-/** A text, as long as a limit lets it be. */
+/** A text with a maximum length. */
 export const text = (limit: Limit = SPEC_LIMITS.word) => z.string().max(limit.max);
 
-/** Editors check its form; lint also whether it exists, and proposes another. */
+/** Editors check the form. Lint also checks whether the zone exists, and suggests another. */
 export const zone = () => text().meta({ pattern: ZONE_PATTERN });
 
-/** A list, as long as a limit lets it be. */
+/** A list with a maximum length. */
 export const listOf = <T extends z.ZodType>(item: T, limit: Limit) => z.array(item).max(limit.max);
 
 const durationText = () =>
@@ -25,17 +25,17 @@ const durationText = () =>
     .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true })
     .refine(isShortEnough, { error: `a duration is ${SPEC_LIMITS.duration.max}d at most`, abort: true });
 
-/** `90s`, `10m`, `8h`, `14d` → ms. No bare numbers. */
+/** `90s`, `10m`, `8h`, `14d` → ms; bare numbers are refused. */
 export const duration = durationText().transform(toMs);
 
-/** A duration that is longer than nothing; `error` says why. */
+/** A duration longer than zero; `error` is the message. */
 export const positiveDuration = (error: string) =>
   durationText()
     .refine((text) => toMs(text) > 0, { error })
     .meta(MORE_THAN_NOTHING)
     .transform(toMs);
 
-/** As `duration`, and ms as numbers: what travels between services, where files were parsed already. */
+/** Like `duration`, but also ms as numbers: between services, files have already been parsed. */
 export const wireDuration = z.union([z.number().nonnegative(), duration]);
 
 export const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';

@@ -1,8 +1,8 @@
 import type { HealthCheckFields } from './healthFields';
 
 /**
- * Ready checks, for `uses: standard/<name>`: what most services begin with, sized for one point a minute. The metrics are
- * those that the simulated fleet reports; a fleet that calls them otherwise says `metric`.
+ * Ready checks for `uses: standard/<name>`: a start for most services, sized for one point a minute. They use the metrics of the
+ * simulated fleet; a fleet with other names overrides `metric`.
  */
 export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
   /** More than five requests in a hundred fail. */
@@ -21,7 +21,7 @@ export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
     threshold: { increase: '15%' },
     minSamples: 5,
   },
-  /** Clients do not find the updated tasks, or do not stay. */
+  /** Clients do not find the updated tasks, or lose their connections. */
   connections: {
     metric: 'rpc.connections',
     transform: [{ average: '3m' }],
@@ -29,7 +29,7 @@ export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
     threshold: { decrease: '20%' },
     minSamples: 3,
   },
-  /** The updated tasks log errors much faster than the others: what old code does with a value that it does not know. */
+  /** The updated tasks log errors much faster than the others, as old code does with an unknown value. */
   'log-errors': {
     metric: 'log.error_rate',
     transform: [{ average: '3m' }],
@@ -37,7 +37,10 @@ export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
     threshold: { increase: '300%' },
     minSamples: 3,
   },
-  /** It takes longer than before the deploy: load that shows once everybody has it, and nobody is left to compare with. */
+  /**
+   * Requests take longer than before the deploy. This finds load that appears only once all tasks are updated, when no others are
+   * left for a comparison.
+   */
   'rpc-latency-before': {
     metric: 'rpc.latency',
     transform: [{ average: '5m' }],
@@ -59,7 +62,7 @@ export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
     threshold: { increase: '20%' },
     minSamples: 3,
   },
-  /** More than one crash for ten updated tasks in five minutes, however many there are. */
+  /** More than one crash per ten updated tasks in five minutes, for any number of tasks. */
   crashes: {
     metric: 'system.crashes',
     transform: [{ fill: 'zero' }, 'sum'],
@@ -68,7 +71,7 @@ export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
     threshold: { above: 0.1 },
     minSamples: 1,
   },
-  /** Of any number that users make; it has other causes as well, so a person decides. */
+  /** For any number that users produce. It also has other causes, so a person decides. */
   engagement: {
     metric: 'app.engagement',
     lookback: '5m',

@@ -3,7 +3,9 @@ import { BLACKOUT } from './expressible';
 import { SPEC_LIMITS } from '../limits';
 import { listOf, text, zone } from './scalars';
 
-/** When an action may begin and a deploy may update. Zones are names of the database; what wall times mean is docs/adr/0011. */
+/**
+ * The times at which an action may begin and a deploy may update. Zones are names in the database; docs/adr/0011 defines wall times.
+ */
 
 const days = listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1);
 
@@ -12,7 +14,7 @@ export const window = z.strictObject({
   from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
   to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
   timezone: zone(),
-  /** So many deploys begin each time that it opens. */
+  /** The number of deploys that may begin each time that it opens. */
   maxDeploys: z.number().int().min(1).max(SPEC_LIMITS.maxDeploys.max).optional(),
   onClose: z.enum(['pause', 'finish-phase', 'finish']).default('pause'),
 });
@@ -26,7 +28,7 @@ const blackoutEnd = text().regex(BLACKOUT_END, {
     'expected a date such as 2026-12-24 or 2026-12-24T18:00, 12-24 for each year, or with days a time such as 18:00',
 });
 
-/** Days of each week, days of each year (`12-24`), or dates; which is what `lint` looks at, since all are texts. */
+/** Days of each week, days of each year (`12-24`), or dates. All are texts, so `lint` distinguishes them. */
 const blackout = z
   .strictObject({
     days: days.optional(),
@@ -38,8 +40,8 @@ const blackout = z
   .meta(BLACKOUT);
 
 /**
- * A file in iCalendar, where the pipeline file lies. Whoever reads that puts the dated blackouts in its place (domain/spec/calendars.ts), so
- * that nothing else ever has one.
+ * A file in iCalendar, relative to the pipeline file. The reader of the file replaces it by the dated blackouts in it (domain/spec/calendars.ts), so
+ * no later step meets one.
  */
 const NOT_READ =
   'calendars are read where the pipeline file lies, by conveyor lint, plan and apply; here name the dates';

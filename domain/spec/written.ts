@@ -4,7 +4,7 @@ import { action, ACTION_TYPES, pipelineSchema } from './pipeline';
 import { VALUE_OF_MATRIX } from './expressible';
 import { listOf, name, text } from './scalars';
 
-/** The pipeline file as people write it: some of its actions are made of templates and matrices. `expandActions` makes them. */
+/** The pipeline file as people write it: some of its actions come from templates and matrices, which `expandActions` resolves. */
 
 const paramName = z.string().regex(/^[a-z][A-Za-z0-9-]{0,62}$/, {
   error: 'expected letters, digits and hyphens, at most 63, beginning with a lower-case letter',
@@ -13,7 +13,7 @@ const paramName = z.string().regex(/^[a-z][A-Za-z0-9-]{0,62}$/, {
 type Field = Exclude<KeysOf<z.input<typeof action>>, 'type'>;
 type KeysOf<T> = T extends unknown ? keyof T : never;
 
-/** For all types of action. Parameters are filled in before these are read. */
+/** For all types of action. Parameters are filled in before these are checked. */
 const uncheckedFields = Object.fromEntries(
   action.options
     .flatMap(({ shape }) => Object.keys(shape))
@@ -25,7 +25,7 @@ const type = z.enum(ACTION_TYPES);
 
 export const templatesSchema = z.record(name, z.unknown()).meta({ maxProperties: SPEC_LIMITS.templates.max });
 
-/** A parameter without a value has to be given. */
+/** A parameter without a default has to be given. */
 export const templateSchema = z.strictObject({
   params: z.record(paramName, z.unknown()).meta({ maxProperties: SPEC_LIMITS.params.max }).default({}),
   action: z.strictObject({ type, ...uncheckedFields }),
@@ -41,10 +41,10 @@ const matrix = z
 
 const exclude = listOf(z.record(paramName, axisValue).meta({ minProperties: 1 }), SPEC_LIMITS.excludes).optional();
 
-/** One action for each combination of the values of its parameters. */
+/** One action for each combination of the parameters' values. */
 export const matrixAction = z.strictObject({ type, matrix, exclude, ...uncheckedFields });
 
-/** An action as a template says, with what is written beside it instead. */
+/** An action from a template, with fields of its own that override it. */
 export const templateAction = z
   .strictObject({
     uses: name,
@@ -59,7 +59,7 @@ export const templateAction = z
   })
   .meta({ dependencies: { exclude: ['matrix'] } });
 
-/** For editors and the compiler; what is in the file is read piece by piece. */
+/** For editors and the compiler; the file itself is checked piece by piece. */
 export const writtenPipeline = pipelineSchema.extend({
   templates: z.record(name, templateSchema).meta({ maxProperties: SPEC_LIMITS.templates.max }).default({}),
   actions: z
@@ -67,8 +67,11 @@ export const writtenPipeline = pipelineSchema.extend({
     .meta({ minProperties: 1, maxProperties: SPEC_LIMITS.actions.max }),
 });
 
-/** A pipeline as `definePipeline` takes it. */
+/** A pipeline as an argument of `definePipeline`. */
 export type WrittenPipeline = z.input<typeof writtenPipeline>;
 
-/** For pipelines written in TypeScript: `export const pipeline = definePipeline({ … })`, or as the default; checked by the compiler and the same schema. */
+/**
+ * For pipelines written in TypeScript: `export const pipeline = definePipeline({ … })`, or as the default export; checked by the compiler and by the
+ * same schema.
+ */
 export const definePipeline = (source: WrittenPipeline): WrittenPipeline => source;

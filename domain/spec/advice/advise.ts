@@ -5,14 +5,14 @@ import type { StatsReport } from '../../stats/report';
 import { experienceFindings } from './experience';
 import { practiceRules } from './practices';
 
-/** Warnings of lint that are among the recommendations of the paper. */
+/** Warnings of lint that are also recommendations of the paper. */
 const OF_LINT: readonly string[] = [
   ...['large-first-phase', 'no-bake', 'no-whole-region', 'no-health-checks', 'late-in-the-week'],
 ];
 
 /**
- * Changes that would make a pipeline safer or faster: by what Conveyor §6.5.4 recommends, and by how deploys of its category went. The message of
- * each says what to do, its hint why.
+ * Changes that would make a pipeline safer or faster, from the recommendations of Conveyor §6.5.4 and from past deploys of its category. The message
+ * of each says what to do, and its hint gives the reason.
  */
 export function advise(spec: PipelineSpec, stats: StatsReport | null): Finding[] {
   const doubts = lintPipeline(spec)

@@ -5,12 +5,12 @@ import { warningAt, type Finding } from '../problem';
 import { experienceOf, lateWords, missedBadWords, stoppedGoodWords, type Experience } from '../../stats/experience';
 import type { StatsReport } from '../../stats/report';
 
-/** The archive's statistics on the category of a pipeline. */
+/** A recommendation from the archive's statistics on the category of a pipeline. */
 type Lesson = (spec: PipelineSpec, stats: StatsReport) => Finding[];
 
-/** Fewer are no experience. */
+/** Fewer samples prove nothing. */
 const MIN_SAMPLES = 10;
-/** As Conveyor §6.4.2 has it, checks are wrong in less than one of twenty. */
+/** In Conveyor §6.4.2, checks are wrong in less than one of twenty cases. */
 const TOLERABLE_ERRORS = 0.05;
 
 const canaryLesson: Lesson = (spec, { actionTypes }) => {
@@ -34,7 +34,7 @@ const bakeLesson: Lesson = (spec, stats) => {
   });
 };
 
-/** By the lower bound: what may be chance is none. */
+/** Uses the lower bound, so that chance makes no recommendation. */
 const checkLesson: Lesson = (spec, stats) => {
   const { category, stoppedGood, missedBad } = experienceOf(stats, categoryOf(spec));
   const isOften = ({ of, low }: Experience['missedBad']): boolean => of >= MIN_SAMPLES && low > TOLERABLE_ERRORS;

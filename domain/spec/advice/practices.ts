@@ -4,7 +4,7 @@ import type { PipelineSpec } from '../pipeline';
 import { warningAt, type Finding } from '../problem';
 import type { WindowSpec } from '../times';
 
-/** Recommendations of the paper that leave lint no doubt. */
+/** Recommendations of the paper about files that lint accepts without a warning. */
 type Practice = (spec: PipelineSpec) => Finding[];
 
 const eachDeploy =
@@ -12,7 +12,7 @@ const eachDeploy =
   (spec) =>
     deployActionsOf(spec).flatMap((deploy) => adviceOn(deploy, spec));
 
-/** Phases that reach equal shares, or less than the one before, are safe or fast, and not both. */
+/** Phases whose shares are equal or shrink are either safe or fast, never both. */
 const growingPhases = eachDeploy(([name, { with: deploy }]) => {
   const phases = deploy.phases ?? [];
   const steps = addedShares(phases);
@@ -26,7 +26,7 @@ const growingPhases = eachDeploy(([name, { with: deploy }]) => {
   ];
 });
 
-/** The default phases are of the whole fleet. */
+/** The default phases are shares of the whole fleet. */
 const wholeRegions = eachDeploy(([name, { with: deploy }]) => {
   if (deploy.phases !== undefined) return [];
   const what = 'where the fleet has several regions, write phases, one in the middle with all of a region';
@@ -42,7 +42,10 @@ const afternoons = eachDeploy(([name, { window }]) =>
   }),
 );
 
-/** Deploying at any hour relies on checks and tests. Once: the first deploy holds the others up. */
+/**
+ * A deploy at any hour relies on checks and tests. It is reported once, for the first deploy, since the others wait for
+ * that.
+ */
 const anyHour: Practice = (spec) => {
   const [first] = deployActionsOf(spec);
   if (first === undefined || spec.schedule.mode !== 'continuous') return [];
@@ -57,7 +60,10 @@ const anyHour: Practice = (spec) => {
 
 export const practiceRules: readonly Practice[] = [growingPhases, wholeRegions, afternoons, anyHour];
 
-/** The share that each phase adds, in percent, of those that add any, where all are of the whole fleet; none where that cannot be known without it. */
+/**
+ * The share that each phase adds, in percent, for phases that add any. Empty if some phase is not a share of the whole fleet, because the shares then
+ * depend on the fleet.
+ */
 function addedShares(phases: readonly PhaseSpec[]): readonly { readonly phase: number; readonly share: number }[] {
   const reached = [...phases.map(shareOfFleet), 100];
   if (phases.length === 0 || reached.some((percent) => percent === null)) return [];
@@ -78,7 +84,7 @@ const isAfternoon = ({ from }: WindowSpec): boolean => from >= '12:00';
 const MORNING = 'let the window open in the morning';
 const AFTERNOON = 'people who deploy in the afternoon have no full day to look into what fails (Conveyor §6.5.4)';
 
-/** A person who picks, or a test before, besides health checks. */
+/** A person picks, or a test runs before the deploy in addition to health checks. */
 const isTrusted = (hasChecks: boolean, { actions }: PipelineSpec): boolean =>
   Object.values(actions).some(({ type }) => type === 'manual-pick') ||
   (hasChecks && Object.values(actions).some(({ type }) => ['integr-test', 'perf-test', 'canary'].includes(type)));

@@ -5,19 +5,19 @@ import { resolveNames, severalNamed, type MatrixGroups } from './references';
 import { readTemplates, type Templates } from './templates';
 import { isJsonObject, type JsonObject } from '../../json';
 
-/** Templates and matrices become the actions that they mean, before anything else looks at a pipeline. */
+/** Replaces templates and matrices by the actions that they stand for, before any other step reads a pipeline. */
 
 export interface Expansion {
-  /** The file as if each action had been written out. */
+  /** The file as if each action had been written out in full. */
   readonly value: unknown;
   readonly findings: readonly Finding[];
-  /** Where in the file something of `value` is written. */
+  /** The place in the file for a place in `value`. */
   readonly originOf: (path: Path) => Path;
-  /** Not when an action could not be made: who refers to it, or to what it makes, is not wrong. */
+  /** False if an action could not be made: a reference to that action, or to its outputs, is then no mistake. */
   readonly isWhole: boolean;
 }
 
-/** Never throws, and leaves alone what has neither templates nor matrices. */
+/** Never throws, and does not change a file without templates and matrices. */
 export function expandActions(root: unknown): Expansion {
   if (!isJsonObject(root) || !hasMade(root))
     return { value: root, findings: [], originOf: (path) => path, isWhole: true };
@@ -47,7 +47,7 @@ const hasMade = (root: JsonObject): boolean =>
   (isJsonObject(root['actions']) &&
     Object.values(root['actions']).some((action) => isJsonObject(action) && isMade(action)));
 
-/** All actions in their order, each that was made at the place of what it was made of. */
+/** All actions in order; each generated action is at the place of its source. */
 function writeActions(
   rest: JsonObject,
   actions: JsonObject,
@@ -86,7 +86,7 @@ function writeActions(
   };
 }
 
-/** For an action that could not be made, since the rest is looked at all the same. */
+/** Replaces an action that could not be made, since the rest is checked anyway. */
 const STAND_IN = { type: 'manual-pick' };
 
 const isMatrix = (action: unknown): boolean => isJsonObject(action) && Object.hasOwn(action, 'matrix');
@@ -99,7 +99,7 @@ function originOf(path: Path, origins: Origins): Path {
   return path;
 }
 
-/** The schema passes over `__proto__` in silence, where another key that is not a name is an error. */
+/** The schema silently skips `__proto__`, whereas any other key that is not a name is an error. */
 function reservedKeys(root: JsonObject, actions: JsonObject): Finding[] {
   const of = (mapping: unknown, path: Path): Finding[] =>
     isJsonObject(mapping) && Object.hasOwn(mapping, '__proto__')
@@ -127,7 +127,7 @@ function unusedTemplates({ named }: Templates, actions: JsonObject): Finding[] {
     });
 }
 
-/** Two actions of one name; the name of a matrix is taken too, since others refer to it. */
+/** Two actions with the same name. The name of a matrix is taken too, since other actions refer to it. */
 function collisions(actions: JsonObject, groups: MatrixGroups): Finding[] {
   const seen = new Map(Object.keys(actions).map((name) => [name, name]));
   return [...groups].flatMap(([group, names]) =>
@@ -146,7 +146,7 @@ function collisions(actions: JsonObject, groups: MatrixGroups): Finding[] {
   );
 }
 
-/** The consumer of an artifact would not know its producer. */
+/** The consumer of an artifact would have several possible producers. */
 function sameOutputs(groups: MatrixGroups, actions: ReadonlyMap<string, unknown>): Finding[] {
   return [...groups.values()].flatMap((names) => {
     const makers = new Map<unknown, string>();

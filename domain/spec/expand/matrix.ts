@@ -4,7 +4,7 @@ import { SPEC_LIMITS } from '../../limits';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
 import type { ParamScope } from './placeholders';
 
-/** One of the actions that a matrix makes: what it is called, and its values. */
+/** One of the actions of a matrix: its name and its values. */
 export interface Combination {
   readonly name: string;
   readonly scope: ParamScope;
@@ -15,12 +15,12 @@ type Matrix = Readonly<Record<string, readonly Value[]>>;
 type Exclude = readonly Readonly<Record<string, Value>>[];
 
 interface CombinedMatrix {
-  /** In the order in which they are written, the last parameter first. */
+  /** In the order of the file; the last parameter varies first. */
   readonly combinations: readonly Combination[];
   readonly findings: readonly Finding[];
 }
 
-/** The actions that a matrix makes of `action`, which is at `path`. */
+/** The actions of the matrix on `action`, which is at `path`. */
 export function combine(action: string, matrix: Matrix, exclude: Exclude, path: Path): CombinedMatrix {
   const axes = Object.entries(matrix);
   const count = axes.reduce((product, [, values]) => product * values.length, 1);
@@ -55,7 +55,7 @@ export function combine(action: string, matrix: Matrix, exclude: Exclude, path: 
 const isExcluded = (exclude: Exclude[number], scope: ParamScope): boolean =>
   Object.entries(exclude).every(([axis, value]) => scope.get(axis)?.value === value);
 
-/** A value that cannot end a name. */
+/** Values that cannot be the end of a name. */
 const noNames = (action: string, axes: readonly [string, readonly Value[]][], path: Path): Finding[] =>
   axes.flatMap(([axis, values]) =>
     values.flatMap((value, index): Finding[] => {

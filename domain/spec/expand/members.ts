@@ -6,18 +6,18 @@ import { faultsIn, pathKey, namesIn, type Filler, type ParamValue, type ParamSco
 import type { Template, Templates } from './templates';
 import type { JsonObject } from '../../json';
 
-/** An action of the file that is made of a template or by a matrix, and each that it makes. */
+/** An action of the file that uses a template or a matrix, with all the actions that it generates. */
 export interface MadeAction {
   readonly name: string;
-  /** Null: something is wrong, and `findings` says what. */
+  /** Null if there is a mistake, which `findings` describes. */
   readonly members: readonly { readonly name: string; readonly action: JsonObject }[] | null;
   readonly findings: readonly Finding[];
 }
 
-/** How an action is made. */
+/** The instructions for making an action. */
 interface Recipe {
   readonly path: Path;
-  /** Fields written at the action itself. */
+  /** Fields that are written at the action itself. */
   readonly own: JsonObject;
   readonly params: JsonObject;
   readonly template: { readonly name: string; readonly of: Template } | undefined;
@@ -82,7 +82,7 @@ function cook(
   });
 }
 
-/** The values of a template's parameters: of the matrix, else as given, else as in the template. */
+/** The values of a template's parameters: from the matrix, else as given, else the defaults of the template. */
 function scopeOf(
   path: Path,
   params: JsonObject,
@@ -112,7 +112,7 @@ function noTemplate(path: Path, uses: string, { named }: Templates): Finding {
   );
 }
 
-/** Parameters that a template lacks, or was given in vain. */
+/** Missing parameters of a template, and given ones that it does not have. */
 function misgiven(path: Path, params: JsonObject, axes: readonly string[], template: Template): Finding[] {
   const known = [...template.params.keys()];
   const at = (param: string): Path => [...path, 'params', param];
@@ -135,7 +135,7 @@ function misgiven(path: Path, params: JsonObject, axes: readonly string[], templ
   return [...[...strange, ...twice].map((finding): Finding => ({ ...finding, at: 'key' })), ...missing];
 }
 
-/** Actions that differ in nothing but their names. */
+/** Actions that differ only in their names. */
 function idleAxes(
   path: Path,
   axes: readonly string[],

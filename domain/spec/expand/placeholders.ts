@@ -3,22 +3,22 @@ import { jsonBytes } from '../../size';
 import { excessText, over } from '../../excess';
 import { errorAt, suggest, type Finding, type Path } from '../problem';
 
-/** `${region}` stands for a parameter, alone with its type or inside a text; `$${` is a `${` that is meant literally. */
+/** `${region}` stands for a parameter: with its own type if it is the whole text, else as text. `$${` is a literal `${`. */
 const PLACEHOLDER = /\$\$\{|\$\{([^{}]*)(\}?)/g;
 const ALONE = /^\$\{([^{}]*)\}$/;
 
-/** A value of a parameter, and where it is written. */
+/** A value of a parameter, and its place in the file. */
 export interface ParamValue {
   readonly value: unknown;
   readonly path: Path;
 }
 export type ParamScope = ReadonlyMap<string, ParamValue>;
 
-/** Parts of a value that are written elsewhere, by the `pathKey` of their path. */
+/** Parts of a value that come from another place, by the `pathKey` of their path. */
 export type Origins = Map<string, Path>;
 export const pathKey = (path: Path): string => JSON.stringify(path);
 
-/** Placeholders that nothing can fill, wherever they are used: one for each place. */
+/** Placeholders that no parameter can fill, one for each place in the file. */
 export function faultsIn(value: unknown, path: Path, known: readonly string[]): Finding[] {
   return textsIn(value, path).flatMap(({ text, path: at, isKey }) =>
     [...text.matchAll(PLACEHOLDER)].flatMap(([whole, name, end]): Finding[] => {
@@ -40,7 +40,7 @@ export function faultsIn(value: unknown, path: Path, known: readonly string[]): 
 
 const IN_KEY = 'use values, or let the whole mapping be a parameter';
 
-/** The parameters that a value has placeholders of. */
+/** The parameters for which a value has placeholders. */
 export const namesIn = (value: unknown): ReadonlySet<string> =>
   new Set(textsIn(value, []).flatMap(({ text }) => [...text.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '')));
 
@@ -62,13 +62,13 @@ function textsIn(value: unknown, path: Path, around: readonly unknown[] = []): T
   ]);
 }
 
-/** Puts values in, and says what went wrong and what comes from elsewhere. One for each file. */
+/** Fills in values, and records mistakes and the origins of values. There is one for each file. */
 export class Filler {
   readonly findings: Finding[] = [];
   readonly origins: Origins = new Map();
   private bytes = 0;
 
-  /** `value` as it is written at `from`, for what will be at `at`. */
+  /** Fills `value`, which is written at `from`, for its new place `at`. */
   fill(value: unknown, at: Path, from: Path, scope: ParamScope, around: readonly unknown[] = []): unknown {
     if (typeof value === 'string') return this.fillText(value, at, from, scope);
     if (typeof value !== 'object' || value === null || around.includes(value)) return value;
@@ -76,7 +76,7 @@ export class Filler {
     const item = (key: string | number, part: unknown): unknown =>
       this.fill(part, [...at, key], [...from, key], scope, inside);
     if (Array.isArray(value)) return value.map((part, index) => item(index, part));
-    // Not by assignment, so that __proto__ is a key like any other.
+    // This does not use assignment, so that __proto__ is a key like any other.
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, item(key, part)]));
   }
 
@@ -100,7 +100,7 @@ export class Filler {
     });
   }
 
-  /** A small file cannot be made huge: its result has to fit into a pipeline. */
+  /** A small file must not expand into a huge one: the result has to fit into a pipeline. */
   private hasRoom(bytes: number, path: Path): boolean {
     const wasFull = this.bytes > SPEC_LIMITS.spec.max;
     this.bytes += bytes;
@@ -119,7 +119,7 @@ const notText = (path: Path, text: string, name: string): Finding =>
     `let "\${${name}}" stand alone`,
   );
 
-/** A TypeScript file may hold what JSON cannot say. */
+/** A TypeScript file may contain values that JSON cannot represent. */
 function sizeOf(value: unknown): number {
   try {
     return jsonBytes(value);

@@ -2,10 +2,10 @@ import { errorAt, type Finding, type Path } from '../problem';
 import { pathKey, type Origins } from './placeholders';
 import { isJsonObject, type JsonObject } from '../../json';
 
-/** The actions that each matrix made, by the name under which it is written. */
+/** The actions of each matrix, by the name under which it is written. */
 export type MatrixGroups = ReadonlyMap<string, readonly string[]>;
 
-/** An action in which the name of a matrix stands for all that it made. `origins` learns where what was made of one entry is written. */
+/** An action in which the name of a matrix is replaced by the names of all its actions. `origins` records the places of the replaced entries. */
 export function resolveNames(action: JsonObject, at: Path, groups: MatrixGroups, origins: Origins): JsonObject {
   const changed = { ...action };
   for (const field of ['needs', 'when']) {
@@ -39,7 +39,7 @@ interface Single {
   readonly says: string;
 }
 
-/** Where one action is named, and a matrix that made several cannot be meant. */
+/** Fields that name a single action, and therefore cannot refer to a matrix with several. */
 function singles({ type, with: own, soak }: JsonObject): Single[] {
   const until = isJsonObject(own) && type === 'canary' ? nameIn(own['keepUntil']) : '';
   return [

@@ -6,14 +6,14 @@ import { templateSchema, templatesSchema } from '../written';
 import { faultsIn, namesIn } from './placeholders';
 import { isJsonObject } from '../../json';
 
-/** For an action: its fields as they are written, and what they are where none is given. */
+/** The template of an action: its fields as they are written, and their defaults. */
 export interface Template {
   readonly params: ReadonlyMap<string, unknown>;
   readonly action: Readonly<Record<string, unknown>>;
 }
 
 export interface Templates {
-  /** Null: it is there, and something is wrong with it. */
+  /** Null if the template exists but has a mistake. */
   readonly named: ReadonlyMap<string, Template | null>;
   readonly findings: readonly Finding[];
 }
@@ -67,7 +67,7 @@ function excessive(params: ReadonlyMap<string, unknown>, path: Path): Finding[] 
 
 const OF_USERS = ['uses', 'params', 'matrix', 'exclude'];
 
-/** A template is an action written once, and makes none by itself. */
+/** A template defines fields for actions, and generates none by itself. */
 function placedFinding(finding: Finding): Finding {
   const key = String(finding.path[3]);
   const isOfUser = finding.code === 'unknown-key' && finding.path.length === 4 && OF_USERS.includes(key);

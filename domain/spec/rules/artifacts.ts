@@ -5,7 +5,7 @@ import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, nearestWord, suggest, warningAt, type Finding } from '../problem';
 
-/** Every input has exactly one source, and what a release brings is used. */
+/** Every input has exactly one source, and all inputs of a release are used. */
 const inputs: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]) =>
     action.inputs.flatMap((input, index) => {
@@ -21,7 +21,10 @@ const inputs: Rule = (spec) =>
     }),
   );
 
-/** Children get what was made last, which has to be clear, also where the last producer makes none. */
+/**
+ * Children receive the last value of an artifact. It has to be clear which producer is last, even if that one produces
+ * nothing.
+ */
 const forChildren: Rule = (spec) =>
   (spec.children?.artifacts ?? []).flatMap((artifact, index): Finding[] => {
     const path = ['children', 'artifacts', index];
@@ -32,7 +35,7 @@ const forChildren: Rule = (spec) =>
     return [errorAt(path, 'ambiguous-artifact', message, 'order them with needs, so that one of them comes last')];
   });
 
-/** For an artifact that an action uses: whether it is clear who made it, also where a producer made none and passes on another's. */
+/** For an artifact that an action uses: whether its producer is clear, even if a producer made nothing and passes on another's value. */
 export function ambiguous(spec: PipelineSpec, name: string, artifact: string, path: Finding['path']): Finding[] {
   const { through, end } = passagesOf(spec.actions, name, artifact);
   if (end.kind !== 'ambiguous') return [];
@@ -43,7 +46,9 @@ export function ambiguous(spec: PipelineSpec, name: string, artifact: string, pa
   return [errorAt(path, 'ambiguous-artifact', `${artifact} comes from ${from}`, hint)];
 }
 
-/** These act on what exists, or have no way to say what they made; an action that waits for an artifact of theirs gets none. */
+/**
+ * These types act on existing artifacts, or cannot report outputs; an action that waits for an artifact from one of them never gets it.
+ */
 const MAKE_NOTHING: readonly ActionSpec['type'][] = ['deploy', 'canary', 'manual-pick', 'custom-script', 'wait-for'];
 
 const outputs: Rule = (spec) =>
@@ -58,7 +63,7 @@ const outputs: Rule = (spec) =>
     ),
   );
 
-/** The services of these are given the outputs of the action under that name. */
+/** The services of these types receive the action's outputs under that name. */
 const SERVED: readonly ActionSpec['type'][] = ['build', 'pkg', 'integr-test', 'perf-test', 'custom'];
 
 const shadowed: Rule = (spec) =>
@@ -99,7 +104,7 @@ const deployInputs: Rule = (spec) =>
       ),
     );
 
-/** A standard finder must be able to look; what another finder takes only its service knows. */
+/** A standard finder needs valid parameters; the parameters of other finders are known only to their services. */
 const finders: Rule = (spec) =>
   Object.entries(spec.artifacts).flatMap(([artifact, { finder, with: wanted }]) => {
     const path = ['artifacts', artifact, 'finder'];
@@ -122,7 +127,7 @@ const finders: Rule = (spec) =>
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });
 
-/** No later change contains a change that was skipped. */
+/** A later change does not contain a change that was skipped. */
 const supersededChanges: Rule = (spec) => {
   const { supersede } = spec.releases;
   const [artifact] = subscribedChanges(spec);

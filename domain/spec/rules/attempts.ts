@@ -1,7 +1,7 @@
 import type { Rule } from '../rule';
 import { errorAt } from '../problem';
 
-/** Retries and deadlines that would do nothing: these actions have their own, or are never tried again by themselves. */
+/** Retries and deadlines without effect: these actions have their own, or are never retried automatically. */
 const HINTS = {
   deploy: 'a deploy retries inside its phases: set updateTimeout there',
   'manual-pick': 'set with.timeout for how long a person may take',

@@ -8,9 +8,9 @@ import type { PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 import type { BlackoutSpec } from '../times';
 
-/** Blackouts that mean something, and leave some time to deploy. */
+/** Blackouts that have an effect and leave some time to deploy. */
 
-/** Each with its place in the file. */
+/** Each blackout with its place in the file. */
 export function placedBlackouts(spec: PipelineSpec): [Path, BlackoutSpec][] {
   const placed = (path: Path, blackouts: readonly BlackoutSpec[] = []) =>
     blackouts.map((blackout, index): [Path, BlackoutSpec] => [[...path, index], blackout]);
@@ -64,10 +64,10 @@ function isEmptyBlackout(blackout: BlackoutSpec, kind: EndKind): boolean {
 const emptyAt = (path: Path, { from, to }: BlackoutSpec): Finding =>
   errorAt(path, 'empty-blackout', `the blackout ends at ${to}, and begins at ${from}`, 'let it end later');
 
-/** Any moment does for what recurs. */
+/** Recurring times are the same at any moment. */
 const ANY_MONDAY_MS = Date.UTC(2023, 0, 2);
 
-/** A wait for an opening that never comes shows no fault for weeks. */
+/** A wait for an opening that never comes would go unnoticed for weeks. */
 const neverOpen: Rule = (spec) => {
   if ([...blackoutFaults(spec)].length > 0 || hasUnknownZone(spec)) return [];
   return Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
@@ -88,7 +88,7 @@ const hasUnknownZone = (spec: PipelineSpec): boolean =>
 const zonesOf = (action: PipelineSpec['actions'][string]): string[] =>
   (openTimesOf(action)?.windows ?? []).map(({ timezone }) => timezone);
 
-/** An action that updates nothing and has no window still begins in a blackout of its pipeline. */
+/** An action that updates nothing and has no window begins even in a blackout of its pipeline. */
 const idleBlackouts: Rule = (spec) => {
   const isGated = Object.values(spec.actions).some((action) => openTimesOf(withBlackouts(spec, action)) !== undefined);
   if (spec.blackouts === undefined || isGated) return [];

@@ -1,7 +1,10 @@
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 
-/** A parent's children must be others, known by something, and the first of them must be able to be enough. */
+/**
+ * A parent's children must be other pipelines, selected by at least one property, and the first subset must be able to
+ * reach its required size.
+ */
 const hasNoLabels = (labels: Readonly<Record<string, string>>): boolean => Object.keys(labels).length === 0;
 
 const noLabel = (path: Path): Finding =>

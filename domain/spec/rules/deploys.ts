@@ -17,17 +17,17 @@ export function placedDeploys(
   }));
 }
 
-/** Actions that judge tasks by checks: a deploy or a canary, with the stretches of time in which it does. */
+/** An action that judges tasks by checks: a deploy or a canary, with the times at which it does. */
 export interface Judging {
   readonly name: string;
   readonly path: Path;
   readonly checks: readonly HealthCheck[];
   readonly intervalMs: number;
-  /** Parallel mode: while a phase updates its tasks are judged as well. */
+  /** Parallel mode: tasks are also judged while a phase updates. */
   readonly whileUpdating: boolean;
-  /** In their order, but for the completion, where all tasks are updated. */
+  /** In order, without the completion, in which all tasks are updated. */
   readonly phases: readonly JudgedPhase[];
-  /** Over all phases and the completion. */
+  /** The longest of all phases and the completion. */
   readonly longestBakeMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface JudgedPhase {
   readonly bakeMs: number;
 }
 
-/** All that judges by checks. */
+/** All actions that judge by checks. */
 export function judgesOf(spec: PipelineSpec): Judging[] {
   return Object.entries(spec.actions).flatMap(([name, action]): Judging[] => {
     if (action.type !== 'deploy' && action.type !== 'canary') return [];

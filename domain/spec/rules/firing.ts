@@ -9,7 +9,7 @@ import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
 import { judgesOf, type JudgedPhase, type Judging } from './deploys';
 
-/** Checks that can never be unhealthy, never be healthy, or never compare with what they name. */
+/** Checks that can never be unhealthy, never be healthy, or never compare with the side that they name. */
 const firingFaults: Rule = (spec) =>
   judgesOf(spec).flatMap((judging) =>
     judging.checks.flatMap((check, index) => {
@@ -27,7 +27,7 @@ const firingFaults: Rule = (spec) =>
 
 export const firingRules: readonly Rule[] = [firingFaults];
 
-/** A metric that cannot be negative cannot lose more than all of itself, and thresholds are strict. */
+/** A metric that cannot be negative cannot fall by more than 100 %, and thresholds are strict. */
 function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
   const bounds = boundsOf(threshold);
   const fall = bounds.find(({ sign, allowed }) => sign < 0 && allowed !== undefined);
@@ -41,7 +41,7 @@ function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): F
   return [warningAt([...path, ...at], 'cannot-fire', message, 'allow a smaller decrease, such as 10%')];
 }
 
-/** A check that counts extends the bake until its `for` is over; one that is only reported does not. */
+/** A check that counts extends the bake until its `for` is over; one that only reports does not. */
 function heldTooLong(path: Path, check: HealthCheck, { intervalMs, longestBakeMs, whileUpdating }: Judging): Finding[] {
   const hold = check.for;
   if (hold === undefined || check.onUnhealthy !== 'ignore' || whileUpdating) return [];
@@ -66,7 +66,7 @@ function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }:
 
 const takesWholeUnits = ({ amount }: JudgedPhase): boolean => 'units' in amount || 'all' in amount;
 
-/** Too little data is inconclusive, so such a phase extends its bake and then pauses, whatever the version is like. */
+/** Too little data is inconclusive, so such a phase extends its bake and then pauses with every version. */
 function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[] {
   const lookback = lookbackOf(check, judging.intervalMs);
   const needed = check.minSamples ?? 0;
@@ -79,7 +79,7 @@ function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[]
   return [warningAt([...path, 'minSamples'], 'too-few-samples', message, hint)];
 }
 
-/** The other tasks may be many; of the same tasks before there are as many values as now. */
+/** The other tasks may be many, but the same tasks before the deploy have only as many values as now. */
 function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] {
   const ranks = ranksOf(check);
   if (ranks === undefined || check.compare !== 'before') return [];
@@ -97,10 +97,10 @@ function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] 
   return [warningAt([...path, 'method'], 'too-few-samples', message, hint)];
 }
 
-/** The most points that one task has in a window. */
+/** The maximum number of points of one task in a window. */
 const maxPoints = (lookbackMs: number): number => Math.ceil(lookbackMs / stepFor(lookbackMs));
 
-/** The phases at the beginning for which the file says how many tasks of a unit are updated by then. */
+/** The first phases, as far as the file states their number of updated tasks in a unit. */
 function countedPhases(
   { scope }: HealthCheck,
   { phases }: Judging,
@@ -109,7 +109,7 @@ function countedPhases(
   const end = phases.findIndex(({ amount }) => !('count' in amount));
   const counts = (end < 0 ? phases : phases.slice(0, end)).map(({ amount }) => ('count' in amount ? amount.count : 0));
   return phases.slice(0, counts.length).flatMap(({ name, bakeMs }, index) => {
-    // Amounts are what is reached, not what is added.
+    // Amounts are cumulative.
     return bakeMs > 0 ? [{ name, tasks: Math.max(...counts.slice(0, index + 1)) }] : [];
   });
 }

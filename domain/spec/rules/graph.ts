@@ -4,7 +4,7 @@ import type { PipelineSpec } from '../pipeline';
 import { errorAt } from '../problem';
 import { ambiguous } from './artifacts';
 
-/** The actions make a graph without cycles, in which every action can run and every condition can be decided. */
+/** The actions form a graph without cycles, in which every action can run and every condition can be decided. */
 const noActions: Rule = (spec) =>
   Object.keys(spec.actions).length > 0
     ? []
@@ -22,7 +22,7 @@ const cycles: Rule = (spec) => {
   });
 };
 
-/** A shortest way from an action through what it needs back to itself. */
+/** A shortest path from an action through its needs back to itself. */
 function cycleThrough(edges: Edges, start: string): string[] {
   const ways: string[][] = [[start]];
   const seen = new Set<string>();
@@ -36,7 +36,7 @@ function cycleThrough(edges: Edges, start: string): string[] {
   return [start];
 }
 
-/** An input that only comes from later actions is a circle as well, unless the release brings it. */
+/** If only later actions produce an input, that is also a cycle, unless the release brings it. */
 function withLateProducers({ actions, artifacts }: PipelineSpec): Edges {
   const late = (name: string, input: string): readonly string[] => {
     const source = sourceOf(actions, name, input);
@@ -51,8 +51,8 @@ function withLateProducers({ actions, artifacts }: PipelineSpec): Edges {
 }
 
 /**
- * `runIf: failure` waits for a failure of what it needs: without needs there is none to wait for, and what comes after it
- * cannot wait for the success of the same actions as well.
+ * `runIf: failure` waits for the failure of a need. Without needs there is nothing to wait for, and an action after it cannot
+ * also require the success of the same actions.
  */
 const unreachable: Rule = (spec) => {
   const edges = dependencies(spec.actions);
@@ -79,7 +79,7 @@ const unreachable: Rule = (spec) => {
   });
 };
 
-/** The actions that must have succeeded for an action to run. */
+/** The actions that must have succeeded before an action can run. */
 function mustSucceed({ actions }: PipelineSpec, edges: Edges): (name: string) => ReadonlySet<string> {
   const visit = (name: string, found: Set<string>): Set<string> => {
     const action = actions[name];
@@ -90,7 +90,10 @@ function mustSucceed({ actions }: PipelineSpec, edges: Edges): (name: string) =>
   return (name) => visit(name, new Set());
 }
 
-/** A condition about an action, or about what actions make, can be decided only after them, and by one of them. */
+/**
+ * A condition about an action, or about its outputs, can be decided only after that action, and the output must come
+ * from a single one.
+ */
 const undecided: Rule = (spec) => {
   const edges = dependencies(spec.actions);
   return clausesOf(spec).flatMap(({ name, clause, path }) => {
@@ -104,7 +107,7 @@ const undecided: Rule = (spec) => {
   });
 };
 
-/** A condition that contradicts what the action needs anyway. */
+/** A condition that contradicts the needs of the action. */
 const impossible: Rule = (spec) => {
   const succeeded = mustSucceed(spec, dependencies(spec.actions));
   return clausesOf(spec).flatMap(({ name, clause, path }) => {
@@ -115,7 +118,7 @@ const impossible: Rule = (spec) => {
   });
 };
 
-/** A deploy waits until no canary is left on its units; a canary that is kept until a deploy has ended would wait for it. */
+/** A deploy waits until no canary is left on its units, so it would wait for a canary that is kept until that deploy has ended. */
 const keptByDeploy: Rule = (spec) => {
   const edges = dependencies(spec.actions);
   return Object.entries(spec.actions).flatMap(([name, action]) => {
@@ -133,7 +136,7 @@ const keptByDeploy: Rule = (spec) => {
   });
 };
 
-/** A canary that is kept until an action before it has ended is not kept at all. */
+/** A canary that is kept until the end of an earlier action is not kept at all. */
 const keptInVain: Rule = (spec) => {
   const edges = dependencies(spec.actions);
   return Object.entries(spec.actions).flatMap(([name, action]) => {
@@ -152,7 +155,10 @@ const clausesOf = (spec: PipelineSpec) =>
     when.map((clause, index) => ({ name, clause, path: ['actions', name, 'when', index] })),
   );
 
-/** Whose end a condition needs to know: an action, or who makes an artifact that the release does not bring. */
+/**
+ * The actions whose end a condition depends on: a named action, or the producers of an artifact that the release does
+ * not bring.
+ */
 function awaited(spec: PipelineSpec, name: string, clause: Clause): readonly string[] {
   const { actions } = spec;
   if ('action' in clause) return Object.hasOwn(actions, clause.action) ? [clause.action] : [];
@@ -162,7 +168,7 @@ function awaited(spec: PipelineSpec, name: string, clause: Clause): readonly str
   return source.kind === 'outside' || source.kind === 'action' ? [] : source.actions;
 }
 
-/** The artifact that a condition looks at, if it is one that only actions make: one that the release brings is there in any case. */
+/** The artifact of a condition if only actions produce it; one that the release brings always exists. */
 function madeArtifact({ artifacts }: PipelineSpec, clause: Clause): string | undefined {
   if ('action' in clause) return undefined;
   const artifact = 'changed' in clause ? clause.changed : clause.artifact;

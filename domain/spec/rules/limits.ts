@@ -7,8 +7,8 @@ import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 
 /**
- * How large a file may be as a whole, and what in it has no length of its own: mappings, and what others are given as it is.
- * Lists and texts by themselves are the schema's.
+ * Limits for the file as a whole, and for parts without a length of their own: mappings, and values that are passed on unchanged.
+ * The schema limits single lists and texts.
  */
 const finding = (path: Path, excess: Excess | undefined, hint: string): Finding[] =>
   excess ? [errorAt(path, 'over-limit', excessText(excess), hint)] : [];
@@ -22,7 +22,7 @@ const count = (path: Path, limit: Limit, mapping: object): Finding[] =>
 const bytes = (path: Path, limit: Limit, value: unknown): Finding[] =>
   finding(path, over(limit, jsonBytes(value)), ELSEWHERE);
 
-/** Values that other rules compare with each other: where it is too much, they would take minutes. */
+/** Values that other rules compare with each other: above the limit, those rules would take minutes. */
 export const graphLimit: Rule = ({ artifacts, actions }) => [
   ...count(['artifacts'], SPEC_LIMITS.artifacts, artifacts),
   ...count(['actions'], SPEC_LIMITS.actions, actions),
@@ -37,7 +37,7 @@ const mappings: Rule = ({ labels, mutex, children }) => [
   ...(children?.first ? count(['children', 'first', 'label'], SPEC_LIMITS.childLabels, children.first.label) : []),
 ];
 
-/** One search attribute of the pipeline's workflow holds all of them. */
+/** A single search attribute of the pipeline's workflow holds all of them. */
 const attributes: Rule = ({ owners, labels }) => [
   ...finding(['owners'], over(SPEC_LIMITS.ownersTogether, jsonBytes(owners)), 'name a group of them: group:storage'),
   ...bytes(
@@ -72,7 +72,7 @@ const ofSteps = (path: Path, { pre = [], post = [] }: Steps): Finding[] =>
     steps.flatMap((step, index) => bytes([...path, when, index], SPEC_LIMITS.stepWith, step)),
   );
 
-/** The memory of a pipeline for each of its deploys, and of a release for each of its actions. */
+/** The size of a pipeline's state for each of its deploys, and of a release's state for each of its actions. */
 const storedState: Rule = ({ actions }) => {
   const all = Object.values(actions);
   const deploys = all.filter(({ type }) => type === 'deploy' || type === 'canary');

@@ -3,11 +3,11 @@ import { errorAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
 import { placedDeploys } from './deploys';
 
-/** In lockstep every unit goes as far as every other. */
+/** In lockstep all units advance equally. */
 const inStep: Rule = (spec) =>
   placedDeploys(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
 
-/** A canary's tasks are taken from the version that carries the traffic, none of which follows them. */
+/** A canary takes its tasks from the version that carries the traffic, but no traffic follows them. */
 const withoutCanaries: Rule = (spec) => {
   const inLockstep = placedDeploys(spec).filter(({ deploy }) => deploy.lockstep);
   return Object.entries(spec.actions).flatMap(([name, action]) => {

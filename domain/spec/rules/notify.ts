@@ -2,7 +2,7 @@ import { hostWritten, isMetadataHost } from '../../notifyHost';
 import type { Rule } from '../rule';
 import { errorAt } from '../problem';
 
-/** Where notifications never go. */
+/** Addresses to which notifications never go. */
 const targets: Rule = ({ notify }) =>
   notify.flatMap(({ url }, index) => {
     const host = hostWritten(url);

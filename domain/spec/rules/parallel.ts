@@ -9,7 +9,7 @@ const ofParallelMode: Rule = (spec) =>
 
 export const parallelRules: readonly Rule[] = [ofParallelMode];
 
-/** Without parallel mode the first unhealthy verdict is one about the whole deploy. */
+/** Without parallel mode the first unhealthy verdict applies to the whole deploy. */
 function unusedOptions(path: Path, { pauseBy, maxPaused }: DeploySpec): Finding[] {
   const unusedKeys = [...(pauseBy === 'unit' ? [] : ['pauseBy']), ...(maxPaused === undefined ? [] : ['maxPaused'])];
   return unusedKeys.map((field) =>

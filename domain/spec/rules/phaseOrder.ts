@@ -4,10 +4,10 @@ import type { Rule } from '../rule';
 import { errorAt, warningAt, type Path } from '../problem';
 import { placedDeploys } from './deploys';
 
-/** Distinguishable phases, each of which does more than those before it. */
+/** Phases with distinct names, each of which adds to those before it. */
 const COMPLETION = 'completion';
 
-/** `--phase NAME` keeps two people from skipping two phases, where the name means one. */
+/** `--phase NAME` prevents two people from skipping two phases, provided that the name is unique. */
 const ownNames: Rule = (spec) =>
   phasesOf(spec).flatMap(({ path, phases }) => {
     const names = phases.map(phaseName);
@@ -21,7 +21,7 @@ const ownNames: Rule = (spec) =>
     });
   });
 
-/** Amounts add up to what was reached before: 5 % after 90 % updates nothing. */
+/** Amounts are cumulative: 5 % after 90 % updates nothing. */
 const growing: Rule = (spec) =>
   phasesOf(spec).flatMap(({ path, phases }) =>
     phases.flatMap((phase, index) => {
@@ -39,7 +39,7 @@ export const phaseOrderRules: readonly Rule[] = [ownNames, growing];
 const phasesOf = (spec: Parameters<Rule>[0]): { path: Path; phases: NonNullable<DeploySpec['phases']> }[] =>
   placedDeploys(spec).map(({ path, deploy }) => ({ path: [...path, 'phases'], phases: deploy.phases ?? [] }));
 
-/** The common prefix of the names, for one phase that becomes several. */
+/** The common prefix of the names if one phase becomes several. */
 const phaseName = (phase: PhaseSpec, index: number): string =>
   phase.name ?? ('forEach' in phase ? phase.forEach : `phase-${index + 1}`);
 
@@ -53,7 +53,7 @@ function isScopeWithin(inner: PhaseSpec, outer: PhaseSpec): boolean {
   return outer.scope === '*' || (!('forEach' in inner) && inner.scope === outer.scope);
 }
 
-/** Only what is measured alike can be compared without knowing the units. */
+/** Without the units, only amounts of the same kind can be compared. */
 function measureOf(amount: PhaseAmount): { readonly of: string; readonly size: number } {
   const [inner, what] = 'units' in amount ? [amount.units, 'units'] : [amount, 'tasks'];
   if ('count' in inner) return { of: what, size: inner.count };

@@ -7,7 +7,7 @@ import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { placedDeploys } from './deploys';
 
-/** Phases that find a bad version while it is small (Conveyor §6, best practices). */
+/** Phases that reveal a bad version while it is small (Conveyor §6, best practices). */
 const LARGEST_FIRST_PERCENT = 10;
 
 const bakes: Rule = (spec) =>
@@ -40,7 +40,7 @@ const firstPhase: Rule = (spec) =>
     ];
   });
 
-/** Some problems show only when a whole region runs the new version; they should show in one region. */
+/** Some problems appear only when a whole region runs the new version; they should appear in a single region. */
 const wholeRegion: Rule = (spec) =>
   placedDeploys(spec).flatMap(({ path, deploy }) => {
     const phases = deploy.phases;
@@ -50,7 +50,7 @@ const wholeRegion: Rule = (spec) =>
     return [warningAt([...path, 'phases'], 'no-whole-region', message, hint)];
   });
 
-/** The default phases are meant where a file says nothing of phases; who writes the last one may believe that it is the only one. */
+/** The default phases apply if a file has none; the author of a completion alone may believe that it is the only phase. */
 const completionAlone: Rule = (spec) =>
   placedDeploys(spec).flatMap(({ path, deploy }) => {
     if (deploy.phases !== undefined || deploy.completion === undefined) return [];

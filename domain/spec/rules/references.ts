@@ -1,7 +1,7 @@
 import type { Rule } from '../rule';
 import { errorAt, suggest, type Finding, type Path } from '../problem';
 
-/** Names that refer to something must refer to something that exists. */
+/** Names must refer to existing things. */
 const unknownName = (path: Path, kind: string, name: string, known: readonly string[]): Finding[] =>
   known.includes(name) ? [] : [errorAt(path, `unknown-${kind}`, `there is no ${kind} ${name}`, suggest(name, known))];
 
@@ -52,7 +52,7 @@ const childrenNames: Rule = (spec) => {
   );
 };
 
-/** A version that is named is the other pipeline's; without one, it is that of this release. */
+/** A named version is of the other pipeline; without a name, it is the version of this release. */
 const waitForTargets: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     if (action.type !== 'wait-for') return [];

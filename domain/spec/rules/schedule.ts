@@ -8,7 +8,7 @@ import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { placedBlackouts } from './blackouts';
 import type { WindowSpec } from '../times';
 
-/** When deploys may start: zones that exist, cron lines that mean something, and people at their desks. */
+/** The times at which deploys may start: zones that exist, valid cron lines, and times at which people are at work. */
 const calendarMode: Rule = ({ schedule }) => {
   const isCalendar = schedule.mode === 'calendar';
   return [
@@ -30,7 +30,7 @@ const calendarMode: Rule = ({ schedule }) => {
   ];
 };
 
-/** Continuous is the default, so that a calendar alone would let deploys start at any time. */
+/** The default is continuous, so a calendar without a mode would let deploys start at any time. */
 const unusedCalendar = (mode: string): Finding =>
   errorAt(
     ['schedule', 'calendar'],
@@ -74,7 +74,7 @@ const windows: Rule = (spec) =>
     ];
   });
 
-/** An action that is paused by one closing and continues through the other would do what neither says. */
+/** An action that one closing pauses and the other lets continue would do neither. */
 const closings: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     const all = windowsOf(action);
@@ -85,7 +85,7 @@ const closings: Rule = (spec) =>
     return [errorAt(['actions', name, 'window', odd], 'mixed-closing', message, hint)];
   });
 
-/** Only deploys are counted, and the count has to begin anew. */
+/** Only deploys are counted, and the count needs openings at which it starts again. */
 const counts: Rule = (spec) =>
   placedWindows(spec).flatMap(([path, window]): Finding[] => {
     const [, name = ''] = path;
@@ -99,7 +99,7 @@ const counts: Rule = (spec) =>
 
 export const scheduleRules: readonly Rule[] = [calendarMode, timezones, windows, closings, counts];
 
-/** Each with its place in the file. */
+/** Each window with its place in the file. */
 function placedWindows(spec: PipelineSpec): [Path, WindowSpec][] {
   return Object.entries(spec.actions).flatMap(([name, action]) => {
     const path = ['actions', name, 'window'];

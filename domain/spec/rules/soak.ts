@@ -4,7 +4,7 @@ import type { Rule } from '../rule';
 import type { PipelineSpec, SoakSpec } from '../pipeline';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
 
-/** The deploys in which a version has to soak come before it, and can have done so. */
+/** The deploys in which a version has to soak come before the action, and can have run. */
 const soaks: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     if ((action.type !== 'deploy' && action.type !== 'canary') || action.soak === undefined) return [];
@@ -35,7 +35,7 @@ function inAction(spec: PipelineSpec, name: string, place: string, path: Path): 
   return [ofAnother(path, name, place, shared[0] ?? actions[name]?.inputs[0] ?? 'input')];
 }
 
-/** The version that soaks and the one that continues come from the same place. */
+/** The version that soaks and the one that continues have the same source. */
 const isSameSource = ({ actions }: PipelineSpec, name: string, place: string, input: string): boolean =>
   JSON.stringify(sourceOf(actions, name, input)) === JSON.stringify(sourceOf(actions, place, input));
 
@@ -73,7 +73,7 @@ function elsewhere(spec: PipelineSpec, name: string, { pipeline, artifact }: Els
   ];
 }
 
-/** Releases that wait behind a soaking one expire in the queue. */
+/** Releases that wait behind a soaking one would expire in the queue. */
 function outlasting({ releases }: PipelineSpec, soak: SoakSpec, path: Path): Finding[] {
   const { expireAfter } = releases;
   if (expireAfter === undefined || soak.for < expireAfter) return [];
@@ -81,7 +81,7 @@ function outlasting({ releases }: PipelineSpec, soak: SoakSpec, path: Path): Fin
   return [warningAt(path, 'soak-outlasts', message, 'let releases expire later, or soak for less')];
 }
 
-/** In order and several at once: the next release ends the soak of the one before, which cannot be superseded. */
+/** In order, but several at once: the next release would end the soak of the one before, which cannot be superseded. */
 function overtaken({ releases }: PipelineSpec, soak: SoakSpec, path: Path): Finding[] {
   if (!('action' in soak) || releases.supersede !== 'never' || releases.maxActive === 1) return [];
   const message = `the next release takes the place of what soaks in ${soak.action}, which fails then`;
