@@ -31,7 +31,7 @@ export interface ApprovalAsk {
   /** The units that it would deploy to; missing if no rule concerns units, and at a pick. */
   readonly holds?: Units;
   readonly kind: Trigger['kind'];
-  /** Set for a rollback to a version that only an import calls good. */
+  /** Set for a rollback to a version that is good only according to an import. */
   readonly imported?: true;
   /** The requesters, none of whom counts as a second person. */
   readonly askedBy: readonly Principal[];

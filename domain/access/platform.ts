@@ -10,12 +10,15 @@ export interface PlatformPolicy {
   readonly uses: readonly UseRule[];
   /** Principals whose pipelines may run scripts on the workers. */
   readonly scripts: readonly Principal[];
-  /** Who may report bugs and close them. */
+  /** The principals who may report and close bugs. */
   readonly bugs: readonly Principal[];
   readonly protection: readonly ProtectionRule[];
 }
 
-/** Who may have pipelines of these names. In patterns here and below, only `*` is special, for any characters. */
+/**
+ * The principals who may have pipelines with these names. In patterns here and below, only `*` is special: it stands
+ * for any characters.
+ */
 export interface PipelineRule {
   readonly names: readonly string[];
   /** They create, apply and retire them. */

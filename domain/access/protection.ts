@@ -105,7 +105,7 @@ export function lacking({ rule, place }: Protecting, spec: PipelineSpec): string
   return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
-/** As `lacking`, for one action that is about to run on a worker. */
+/** Like `lacking`, for one action that is about to run on a worker. */
 export const lackingNow = (
   { rule, place }: Protecting,
   pipeline: string,

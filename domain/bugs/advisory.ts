@@ -32,7 +32,7 @@ type RangeEvent = { readonly [K in EventKind]?: string | undefined };
 /** The order of semantic versions. */
 export interface VersionOrder {
   readonly isVersion: (text: string) => boolean;
-  /** Below 0 where `a` is the older one. */
+  /** Below 0 if `a` is older. */
   readonly compare: (a: string, b: string) => number;
 }
 

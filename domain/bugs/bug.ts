@@ -18,7 +18,7 @@ export interface BugReport {
   readonly advisory?: Advisory;
 }
 
-/** The report of what an advisory says. */
+/** The report for an advisory. */
 export const reportOfAdvisory = (advisory: Advisory, reason: string): BugReport => ({
   ...{ target: advisory.id, from: '0', to: null },
   ...{ reason, advisory },
@@ -55,7 +55,10 @@ export interface BugSearch {
   readonly deployed: readonly BugHit[];
   /** Unreadable SBOMs, whose artifacts may contain it; missing if there are none. */
   readonly unread?: Unread;
-  /** How many components of SBOMs have no readable package URL, and were compared by name at most; missing if none. */
+  /**
+   * The number of SBOM components that have no readable package URL and were compared by name at most; missing if there
+   * are none.
+   */
   readonly namedOnly?: number;
 }
 
@@ -94,13 +97,15 @@ export interface SearchDue {
 
 export const NO_BUGS: BugRecords = { next: 1, bugs: [], due: [] };
 
-/** Visibility may not list yet what began in the last seconds: it is looked through a second time after this long. */
+/** Visibility may lag by some seconds, so a second search follows after this time. */
 const SEARCH_AGAIN_MS = 30_000;
 
-/** A search that failed is made again after this long. */
+/** A failed search is repeated after this time. */
 const POSTPONED_MS = 60_000;
 
-/** Releases with what was built between `from` and `to` are refused: of a closed bug too, once the fix is known. */
+/**
+ * Releases with artifacts built between `from` and `to` are refused. A closed bug stays in force once its fix is known.
+ */
 export const isInForce = ({ closed, to }: Pick<Bug, 'closed' | 'to'>): boolean => closed === null || to !== null;
 
 /** Why a report is refused; undefined if it is not. */
@@ -137,7 +142,7 @@ function whyNotSize({ advisory }: BugReport): string | undefined {
 const whyNotActor = (actor: string): string | undefined =>
   PRINCIPAL.test(actor) && !isGroup(actor) ? undefined : `${actor || 'nobody'} is neither a person nor a program`;
 
-/** The same report again means the same bug. */
+/** A repeated report stands for the same bug. */
 const sameBug = ({ bugs }: BugRecords, report: BugReport): Bug | undefined =>
   bugs.find((bug) => bug.closed === null && aboutOf(bug) === aboutOf(report));
 
@@ -170,7 +175,7 @@ function forgetting(bugs: readonly Bug[]): readonly Bug[] {
   return bugs.filter((bug) => !over.includes(bug));
 }
 
-/** How a bug is closed: with the first revision that has the fix, or without, since it was none. */
+/** The closing of a bug: with the first revision that has the fix, or without one because it was no bug. */
 export interface BugClose {
   readonly id: string;
   readonly to: string | null;
@@ -188,8 +193,8 @@ export function whyNotClose({ bugs }: BugRecords, { id, to, reason }: BugClose, 
 }
 
 /**
- * A closed bug without a fix was none: it refuses nothing any more. A fixed bug closed again without `to` becomes one
- * of these.
+ * A bug that is closed without a fix was none, and refuses nothing any more. A fixed bug that is closed again without
+ * `to` becomes such a bug.
  */
 export function closed(records: BugRecords, { id, to, reason }: BugClose, actor: string, nowMs: number): BugRecords {
   const closing = { by: actor, at: formatTime(nowMs), reason };
@@ -197,14 +202,14 @@ export function closed(records: BugRecords, { id, to, reason }: BugClose, actor:
   return { ...records, bugs: forgetting(bugs), due: records.due.filter((one) => one.id !== id) };
 }
 
-/** The kept part of a closed bug that was none: its report and closing. */
+/** The part of a closed non-bug that is kept: its report and closing. */
 function slim({ advisory, ...bug }: Bug): Bug {
   if (isInForce(bug)) return { ...bug, ...(advisory && { advisory }) };
   const { search } = bug;
   return { ...bug, search: search && { ...search, releases: [], deployed: [] } };
 }
 
-/** The bug that is searched for next; undefined when none is. */
+/** The next bug to search for; undefined if there is none. */
 export const nextSearch = ({ due }: BugRecords): SearchDue | undefined =>
   due.reduce<SearchDue | undefined>((first, one) => (first && first.atMs <= one.atMs ? first : one), undefined);
 
@@ -217,8 +222,8 @@ export function searched(records: BugRecords, done: SearchDue, found: BugSearch)
 }
 
 /**
- * A failed search goes behind those that may succeed; others of its kind wait, too, because they need the same silent
- * service. The second search of a bug stays behind the first, which alone covers older releases.
+ * A failed search goes behind those that may succeed. Other searches of its kind wait too, because they need the same
+ * silent service. The second search of a bug stays behind the first, which alone covers older releases.
  */
 export function postponed(records: BugRecords, failed: SearchDue, nowMs: number): BugRecords {
   const advisories = new Set(records.bugs.flatMap(({ id, advisory }) => (advisory === undefined ? [] : [id])));
@@ -284,7 +289,7 @@ const withFewOwners = (hit: BugHit): BugHit => ({ ...hit, owners: hit.owners.sli
 /** `bug/7 in //lib:rpc (from 12, no fix yet): it loses replies` */
 export const bugWords = (bug: Bug): string => `${bug.id} in ${bug.target} (${revisionWords(bug)}): ${bug.reason}`;
 
-/** `from 12, no fix yet`; of an advisory `esbuild from 0 before 0.25.0`. */
+/** `from 12, no fix yet`; for an advisory `esbuild from 0 before 0.25.0`. */
 export const revisionWords = ({ from, to, advisory }: BugReport): string =>
   advisory === undefined
     ? `from ${from}, ${to === null ? 'no fix yet' : `fixed in ${to}`}`
@@ -294,7 +299,7 @@ export const revisionWords = ({ from, to, advisory }: BugReport): string =>
 export const hitWords = (bug: Bug, { artifact, path }: Pick<BugHit, 'artifact' | 'path'>): string =>
   `${artifact} contains ${bugWords(bug)}; by ${path}`;
 
-/** The bug that a text of `hitWords` is about. */
+/** The bug named in a text of `hitWords`. */
 export const bugIn = (text: string): string | undefined => / contains (bug\/[1-9]\d{0,9}) in /.exec(text)?.[1];
 
 /** The number in `bug/7`; undefined for other text. */

@@ -15,7 +15,7 @@ export interface PackageRef {
 export function packageIn(purl: string): PackageRef | undefined {
   const [, type = '', rest = '', subpath] =
     /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)(?:\?[^#]*)?(?:#(.*))?$/is.exec(purl) ?? [];
-  // An at sign in front of a slash begins the scope of a package; some write it as it is.
+  // An at sign before a slash begins the scope of a package; some authors do not encode it.
   const [, path = '', version] = /^(.+?)(?:@([^@/]*))?$/.exec(rest) ?? [];
   // Empty segments are ignored. A regular expression for those at the end would take a minute for 100,000 of them.
   const name = decoded(splitPath(path).join('/'));
@@ -79,9 +79,9 @@ export const isSemantic = (key: string): boolean => SEMANTIC.includes(key.split(
 const ignoreCase = (name: string): string => name.toLowerCase();
 
 /**
- * Names that are the same package, by the types of package URLs (PURL-TYPES of the specification: these "must be lowercased", and
- * PyPI as PEP 503 has it). Go itself distinguishes names by case, but SBOMs have them in lower case. NuGet
- * ignores case, and crates.io takes no second name that differs by case, hyphen or underscore. In all others a name is as written.
+ * Names that stand for the same package, by the types of package URLs (PURL-TYPES of the specification: these "must be lowercased", and
+ * PyPI follows PEP 503). Go itself is case-sensitive, but SBOMs have its names in lower case. NuGet ignores case, and crates.io takes no
+ * second name that differs only in case, hyphen or underscore. All other names are used as written.
  */
 const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
   ...{
@@ -104,7 +104,7 @@ const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
   cargo: (name) => ignoreCase(name).replace(/_/g, '-'),
 };
 
-/** A key of a package by its type and name: the same for all ways to write it. */
+/** A key of a package by its type and name: the same for all spellings. */
 export const packageKey = (type: string, name: string): string => `${type}/${SAME_NAME[type]?.(name) ?? name}`;
 
 function decoded(text: string): string | undefined {

@@ -3,7 +3,7 @@ import { formatTime } from '../text';
 import type { FinderView } from '../views';
 import type { SweepReport } from './lasting';
 
-/** The state of a finder that Temporal knows without asking it, or a worker. Times are ms since the epoch. */
+/** The state of a finder that Temporal knows without asking the finder or a worker. Times are ms since the epoch. */
 export interface FinderFacts {
   readonly finder: string;
   /** Null if no worker has created one. */
@@ -25,7 +25,7 @@ export interface SweepSchedule {
 }
 
 export interface UnderWay {
-  /** When the unanswered or next sweep is due; null for the start of the workflow. */
+  /** The time at which the unanswered or next sweep is due; null for the start of the workflow. */
   readonly dueMs: number | null;
   /** Whether a worker has picked it up. */
   readonly isTaken: boolean;
@@ -38,7 +38,7 @@ export interface UnderWay {
 /** A running worker picks up a sweep within a moment. */
 const TAKEN_WITHIN_MS = 30_000;
 
-/** Whether a finder answers, since when it does not, its error, and when it is asked next. */
+/** Whether a finder answers, since when it does not, its error, and the time of the next sweep. */
 export function finderView(facts: FinderFacts, nowMs: number): FinderView {
   const { finder: id, schedule, underWay, last } = facts;
   const known = { id, kind: 'finder', ...NEVER_ANSWERED } as const;
@@ -75,7 +75,7 @@ export function finderView(facts: FinderFacts, nowMs: number): FinderView {
   return { ...sinceAnswer, state: 'answers' };
 }
 
-/** The finders of a pipeline's inputs, without `manual`, which looks for nothing. */
+/** The finders of a pipeline's inputs, without `manual`, which never looks. */
 export const finderNames = ({ artifacts }: Pick<PipelineSpec, 'artifacts'>): string[] =>
   [...new Set(Object.values(artifacts).map(({ finder }) => finder))].filter((name) => name !== 'manual').sort();
 

@@ -2,27 +2,27 @@ import { formatTime, plural } from '../text';
 import type { SweepMemory } from './memory';
 import type { SweepCounts } from './sweep';
 
-/** What the Temporal Schedule of a finder gives to each workflow that it starts. */
+/** The input of each workflow that the Temporal Schedule of a finder starts. */
 export interface SweepOrder {
   readonly finder: string;
   readonly heartbeatTimeoutMs: number;
-  /** Absent from workers that know one sweep a workflow: it ends after one. */
+  /** Absent from workers that know only one sweep per workflow: it ends after one. */
   readonly lasting?: Lasting;
 }
 
-/** Sweeps follow each other for `lastingMs`, as often as the Schedule says; where that is not known, every `intervalMs`. */
+/** Sweeps repeat for `lastingMs`, at the interval of the Schedule or, if that is unknown, every `intervalMs`. */
 export interface Lasting {
   readonly lastingMs: number;
   readonly intervalMs: number;
 }
 
-/** What a sweep did, and leaves to the next one. */
+/** The result of a sweep, and its memory for the next one. */
 export type SweepReport = SweepMemory & SweepCounts;
 
-/** What is heartbeaten from one sweep of a workflow to its next. */
+/** The heartbeat from one sweep of a workflow to its next. */
 export interface SweepSeen {
   readonly report: SweepReport;
-  /** When the next one is due; ms since the epoch. */
+  /** The time at which the next one is due; ms since the epoch. */
   readonly dueMs: number;
 }
 
@@ -31,11 +31,11 @@ export interface SeenSchedule {
   readonly isPaused: boolean;
   readonly taskQueue: string;
   readonly order: SweepOrder;
-  /** When it acts next, soonest first; ms since the epoch. */
+  /** The times of its next actions, soonest first; ms since the epoch. */
   readonly nextMs: readonly number[];
 }
 
-/** Whether the workflow of this order is still what its Schedule would start: it is neither gone, nor paused, nor changed. */
+/** Whether the Schedule would still start this workflow: the Schedule is not gone, not paused and not changed. */
 export const isWanted = (schedule: SeenSchedule | null, order: SweepOrder, taskQueue: string): boolean =>
   schedule !== null && !schedule.isPaused && schedule.taskQueue === taskQueue && isSameOrder(schedule.order, order);
 
@@ -46,8 +46,8 @@ export const isSameOrder = (one: SweepOrder, other: SweepOrder): boolean =>
   one.lasting?.intervalMs === other.lasting?.intervalMs;
 
 /**
- * When the next sweep is due, with the jitter that Temporal gives it. The one that was due at `dueMs` is over, though the
- * clock of this worker may say that it is yet to come.
+ * The time of the next sweep, with the jitter that Temporal adds. The sweep that was due at `dueMs` is over, even if the clock of
+ * this worker shows an earlier time.
  */
 export function nextDueMs(
   { nextMs }: Pick<SeenSchedule, 'nextMs'>,

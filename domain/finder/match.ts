@@ -2,26 +2,28 @@ import type { Artifact } from '../artifact';
 import type { PipelineSubscriptions } from '../pipeline/pipelineIndex';
 
 /**
- * A new version of something, as a webhook announces it: for every subscription of `finder` whose `with` speaks
- * of the same thing. Polling asks the finder itself, and both must mean the same by a `with`.
+ * A new version that a webhook announces, for every subscription of `finder` whose `with` describes the same source.
+ * The finder itself must interpret a `with` in the same way when it is polled.
  */
 export interface FinderEvent {
   readonly finder: string;
-  /** What it is about, in the words of `with`; several values where the thing goes by several names. */
+  /** The properties of the source, in the terms of `with`; several values if the source has several names. */
   readonly about: Readonly<Record<string, string | readonly string[]>>;
   /** Keys of `about` whose values are compared without regard to case, as forges compare names of repositories. */
   readonly ignoresCase?: readonly string[];
-  /** Subscribers call it by a name of their own. */
+  /** Each subscriber has its own name for it. */
   readonly artifact: Omit<Artifact, 'name'>;
 }
 
-/** What is submitted to one pipeline at once. */
+/** The artifacts that are submitted to one pipeline at once. */
 export interface Concerned {
   readonly pipeline: string;
   readonly artifacts: readonly Artifact[];
 }
 
-/** Who is concerned by an event, each with the artifacts under its own names; in the order of the subscribers. */
+/**
+ * The pipelines concerned by an event, each with the artifacts under its own names, in the order of the subscribers.
+ */
 export function concernedPipelines(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
   return subscribers.flatMap(({ pipeline, subscriptions }) => {
     const wanted = subscriptions.filter((subscription) => matchesWanted(event, subscription.with));
@@ -31,9 +33,9 @@ export function concernedPipelines(event: FinderEvent, subscribers: readonly Pip
 }
 
 /**
- * Whether a `with` speaks of what the event is about. Every entry must hold, and an entry that the event says nothing of
- * does not: better that the finder finds it a little later than that something starts which the owner did not ask for. An
- * empty `with` speaks of nothing, so that nobody is concerned by saying nothing.
+ * Whether a `with` describes the source of an event. Every entry must hold, and an entry that the event does not mention does not
+ * hold. It is better that the finder finds a version a little later than that an unwanted release starts. An empty `with`
+ * describes no source, so a pipeline cannot be concerned by default.
  */
 export function matchesWanted(
   event: Pick<FinderEvent, 'about' | 'ignoresCase'>,

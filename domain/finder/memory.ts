@@ -1,23 +1,26 @@
 import type { PipelineSubscriptions } from '../pipeline/pipelineIndex';
 
-/** What one sweep leaves to the next; Temporal carries it as the result of the last completed run. */
+/** The memory of one sweep for the next; Temporal carries it as the result of the last completed run. */
 export interface SweepMemory {
-  /** What the finder answered to the first call of the sweep, so that nothing between its pages is lost. */
+  /** The cursor from the first call of the sweep, so that no version that appears between its pages is lost. */
   readonly cursor: string | null;
-  /** When the sweep began; ms since the epoch. */
+  /** The time when the sweep began; ms since the epoch. */
   readonly beganMs: number;
-  /** Pipelines that did not get what there was for them; they are asked for the latest again. */
+  /** Pipelines that did not receive their versions; the next sweep asks for their latest again. */
   readonly again: readonly string[];
 }
 
-/** A pipeline may take this long to show up in a listing after it was applied. */
+/** A pipeline may take this long to appear in a listing after it was applied. */
 const LISTING_LAG_MS = 10_000;
-/** What the next sweep is asked to remember by name; the result of a workflow is no place for thirty thousand. */
+/**
+ * The number of pipelines that the next sweep remembers by name; the result of a workflow has no room for thirty
+ * thousand.
+ */
 const MAX_AGAIN = 1_000;
 
 /**
- * Whether a pipeline is asked for the latest, whatever the cursor: it subscribed after the last sweep began to list, or
- * too shortly before to be sure that it was listed, or it did not get what there was.
+ * Whether to ask for a pipeline's latest version, regardless of the cursor: if it subscribed after the last sweep began
+ * to list or only shortly before, so that it may not have been listed, or if it did not receive its versions.
  */
 export function needsLatest({ pipeline, subscribedAtMs }: PipelineSubscriptions, memory: SweepMemory | null): boolean {
   if (memory === null || memory.cursor === null) return true;
@@ -25,8 +28,8 @@ export function needsLatest({ pipeline, subscribedAtMs }: PipelineSubscriptions,
 }
 
 /**
- * What the next sweep starts from. When too many pipelines did not get what there was, the next one starts from where
- * this one did: what others get twice is one release all the same.
+ * The state from which the next sweep starts. If too many pipelines did not receive their versions, the next sweep
+ * starts from the same state as this one. Repeated submissions to the others still make only one release.
  */
 export function memoryAfter(
   before: SweepMemory | null,

@@ -1,7 +1,7 @@
 import type { PipelineSubscriptions } from '../pipeline/pipelineIndex';
 import { needsLatest, type SweepMemory } from './memory';
 
-/** What one call to a finder asks for; all of it with the same cursor, or all without. */
+/** The request of one call to a finder; all subscriptions in it have the same cursor, or none. */
 export interface Page {
   readonly cursor: string | null;
   readonly asked: readonly WantedArtifact[];
@@ -15,13 +15,13 @@ export interface WantedArtifact {
   readonly with: Readonly<Record<string, unknown>>;
 }
 
-/** A body holds 1 MiB, and a character of it takes up to three bytes. */
+/** A request body holds 1 MiB, and a character takes up to three bytes. */
 const MAX_CHARACTERS = 330_000;
 
 /**
- * Groups what pipelines want into as few calls as there can be: those that need the latest on pages without a cursor,
- * the others on pages with the last sweep's. The artifacts of one pipeline stay together where a page holds them, so
- * that what is found for them becomes one submission.
+ * Groups subscriptions into as few calls as possible: those that need the latest on pages without a cursor, the others
+ * on pages with the cursor of the last sweep. The artifacts of one pipeline stay together if a page has room for them,
+ * so that they make a single submission.
  */
 export async function* subscriptionPages(
   pipelines: AsyncIterable<PipelineSubscriptions>,
@@ -35,7 +35,7 @@ export async function* subscriptionPages(
   yield* newer.rest();
 }
 
-/** A page that fills up. */
+/** A page that is being filled. */
 class Filling {
   private asked: WantedArtifact[] = [];
   private pipelines = 0;
@@ -46,7 +46,7 @@ class Filling {
     private readonly maxSubscriptions: number,
   ) {}
 
-  /** The pages that are full now. */
+  /** The pages that are now full. */
   *add({ pipeline, subscriptions }: PipelineSubscriptions): Generator<Page> {
     const wanted = subscriptions.map(({ artifact, with: by }) => ({ pipeline, artifact, with: by }));
     const characters = wanted.map((each) => JSON.stringify(each).length + 1);

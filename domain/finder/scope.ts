@@ -4,37 +4,37 @@ import type { FinderEvent } from './match';
 import { MANUAL, PIPELINE_OUTPUT } from './standard';
 
 /**
- * What the source of a webhook may say: `webhooks` of conveyor.config.yaml. Texts are patterns, in which `*` stands for anything. Of
- * finders and pipelines it may name those listed and no others; of repositories and entries of `with` any, unless some are listed.
+ * The allowed events of a webhook source: `webhooks` of conveyor.config.yaml. Texts are patterns, in which `*` stands for any characters. A
+ * source may name only the listed finders and pipelines; it may name any repositories and entries of `with`, unless some are listed.
  */
 export interface WebhookScope {
   readonly finders: readonly string[];
   readonly pipelines: readonly string[];
-  /** By their full names, `acme/kvstore`; whatever an event says of a repository is held against these. */
+  /** By their full names, `acme/kvstore`; all repositories in an event are checked against these. */
   readonly repositories?: readonly string[];
-  /** By key. An event that has another key in its `with` is refused. */
+  /** By key. An event with another key in its `with` is refused. */
   readonly with?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a delivery says: to whoever subscribes, or to one pipeline. */
+/** The event of a delivery: for all subscribers, or for one pipeline. */
 type Event =
   | FinderEvent
   | { readonly pipeline: string; readonly artifacts: readonly Pick<FinderEvent['artifact'], 'builtFrom'>[] };
 
-/** Why a source may not say something: it continues "the webhook source builds may not". */
+/** The reason why a source may not send an event: it continues "the webhook source builds may not". */
 export interface OutOfScope {
   readonly what: string;
-  /** Who may, where no scope can allow it. */
+  /** The alternative, if no scope can allow it. */
   readonly instead?: string;
 }
 
-/** Nobody publishes for these: people release, and workers know what pipelines made. */
+/** No source publishes for these: people release, and workers know the outputs of pipelines. */
 const NOBODYS: Readonly<Record<string, string>> = {
   [MANUAL]: 'an owner releases with conveyor release, or POST /v1/pipelines/…/releases and a token',
   [PIPELINE_OUTPUT]: 'workers know by themselves what pipelines made',
 };
 
-/** Undefined where the source may say it. A source without a scope may say whatever somebody may publish. */
+/** Undefined if the source may send it. A source without a scope may send any event that some source may send. */
 export function outOfScope(scope: WebhookScope | null, said: Event): OutOfScope | undefined {
   if ('finder' in said && Object.hasOwn(NOBODYS, said.finder))
     return { what: `publish for the finder ${said.finder}`, instead: NOBODYS[said.finder] ?? '' };
@@ -49,7 +49,7 @@ export function outOfScope(scope: WebhookScope | null, said: Event): OutOfScope 
 function notPublished(scope: WebhookScope, { finder, about }: FinderEvent): string | undefined {
   if (!isAmong(scope.finders, finder)) return `publish for the finder ${quoted(finder)}`;
   const said = Object.entries(about).flatMap(([key, values]) => [values].flat().map((value) => ({ key, value })));
-  // An empty `with` must not get around the keys and values that are allowed.
+  // An empty `with` must not bypass the allowed keys and values.
   if (said.length === 0 && scope.with !== undefined) return 'publish what has nothing in its with';
   const wrong = said.find((one) => !mayEnter(scope, one));
   if (wrong === undefined) return undefined;
@@ -69,15 +69,15 @@ const notAddressed = (scope: WebhookScope, pipeline: string): string | undefined
 
 const speakOf = (repository: string): string => `speak of the repository ${quoted(repository)}`;
 
-/** Forges take no notice of upper and lower case in names. */
+/** Names at forges are case-insensitive. */
 function mayName({ repositories }: WebhookScope, repository: string | undefined): boolean {
   if (repositories === undefined || repository === undefined) return true;
   return isAmong(repositories.map(lower), lower(repository));
 }
 
 /**
- * How subscriptions may call a repository: by its full name, and by its name alone where the scopes of all sources leave one owner
- * that it can be of.
+ * The names of a repository in subscriptions: its full name, and its name alone if the scopes of all sources leave only one possible
+ * owner.
  */
 export function repositoryNames(repository: string, scopes: readonly (WebhookScope | null)[]): readonly string[] {
   const [owner, name] = parts(lower(repository));
@@ -98,5 +98,5 @@ const isAmong = (patterns: readonly string[], text: string): boolean =>
 
 const MAX_QUOTED = 200;
 
-/** As the delivery has it, with nothing in it that a terminal obeys. */
+/** The text of the delivery, without characters that control a terminal. */
 const quoted = (text: string): string => writtenOut(JSON.stringify(text.slice(0, MAX_QUOTED)));

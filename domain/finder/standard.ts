@@ -1,18 +1,18 @@
 import { CONFIG_LIMITS } from '../limits';
 
-/** The finder that looks for nothing: a person or a script starts the release. */
+/** The finder that never looks: a person or a script starts the release. */
 export const MANUAL = 'manual';
 
-/** The finder of what another pipeline's releases produced; served inside the worker, so that it needs no service. */
+/** The finder for the outputs of another pipeline's releases; workers serve it themselves, so it needs no service. */
 export const PIPELINE_OUTPUT = 'pipeline-output';
 
-/** Keys whose value is a list of texts; that of every other one is a text. */
+/** Keys whose value is a list of texts; all other values are texts. */
 export const LISTS: ReadonlySet<string> = new Set(['paths']);
 
-/** So many texts a list may have. */
+/** The maximum number of texts in a list. */
 const { max: MOST } = CONFIG_LIMITS.ownedPaths;
 
-/** The standard artifact finders and what their `with` holds: one of these sets of keys (docs/reference/pipelines.md#finders). */
+/** The standard artifact finders and the keys of their `with`: one of these sets (docs/reference/pipelines.md#finders). */
 export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   [MANUAL]: [[]],
   commits: [['repository', 'branch']],
@@ -24,8 +24,8 @@ export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string
 };
 
 /**
- * Why a standard finder cannot look for something with this `with`; undefined when it can, and for a finder that is not
- * standard, whose `with` is its own business.
+ * The reason why a standard finder cannot use this `with`; undefined if it can. Also undefined for other finders, which
+ * define their own `with`.
  */
 export function whyCannotFind(finder: string, given: Readonly<Record<string, unknown>>): string | undefined {
   const choices = Object.hasOwn(STANDARD_FINDERS, finder) ? STANDARD_FINDERS[finder] : undefined;

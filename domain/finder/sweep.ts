@@ -6,16 +6,16 @@ import { formatDuration } from '../text';
 import type { Trigger } from '../views';
 import type { WantedArtifact, Page } from './pages';
 
-/** What a sweep did, in numbers, and a few words about what did not go as it should. */
+/** The result of a sweep, in numbers, with a few words about refusals and failures. */
 export interface SweepCounts {
   readonly pipelines: number;
-  /** Calls to the finder: one a page. */
+  /** Calls to the finder, one for each page. */
   readonly calls: number;
   /** Artifacts that the finder found. */
   readonly found: number;
   /** Submissions that made a release. */
   readonly released: number;
-  /** Submissions that came before. */
+  /** Repeated submissions. */
   readonly repeated: number;
   /** Submissions to pipelines that wait for their other artifacts. */
   readonly waiting: number;
@@ -24,11 +24,11 @@ export interface SweepCounts {
   readonly said: readonly string[];
 }
 
-/** How far a sweep has come. */
+/** The progress of a sweep. */
 export interface SweepOutcome extends SweepCounts {
-  /** What the finder answered to the first call; null when there was nothing to ask for. */
+  /** The cursor from the first call; null if there was nothing to ask for. */
   readonly cursor: string | null;
-  /** Pipelines that are to be asked for the latest next time. */
+  /** Pipelines whose latest the next sweep has to ask for. */
   readonly again: readonly string[];
 }
 
@@ -43,21 +43,21 @@ export interface FinderAnswer {
   readonly refused: readonly { readonly pipeline: string; readonly artifact: string; readonly message: string }[];
 }
 
-/** What is submitted to one pipeline. */
+/** A submission to one pipeline. */
 export interface SweepSubmission {
   readonly pipeline: string;
   readonly artifacts: readonly Artifact[];
   readonly trigger: Trigger;
 }
 
-/** What became of a submission. `again`: it is worth submitting once more with the next sweep. */
+/** The result of a submission. `again`: the next sweep should submit it once more. */
 export type Reception =
   | { readonly kind: 'released' | 'repeated' | 'waiting' }
   | { readonly kind: 'refused'; readonly why: string; readonly again: boolean };
 
 /**
- * What a finder found for a page: for each pipeline its submissions, in order. A submission holds one artifact of each name. If a finder found
- * several of one name, none of which stands for another, each has a submission of its own. What nobody asked for is left out.
+ * The results of a finder for a page: for each pipeline its submissions, in order. A submission holds one artifact of each name. If a finder found
+ * several of one name, none of which replaces another, each has a submission of its own. Unrequested artifacts are left out.
  */
 export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): SweepSubmission[] {
   const wanted = new Set(asked.map(subscriptionKey));
@@ -104,11 +104,14 @@ export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer
   );
 }
 
-/** The outcome where a pipeline may not use the finder: nothing is asked for it. Of very many not all are known by name to the next sweep. */
+/** The outcome if a pipeline may not use the finder: nothing is requested for it. If there are very many, the next sweep knows only some by name. */
 export const forbidden = (outcome: SweepOutcome, pipeline: string, why: string): SweepOutcome =>
   withRefusal(outcome, pipeline, `${pipeline}: ${why}`, outcome.again.length < MOST_FORBIDDEN);
 
-/** Half of what a sweep remembers of others. Beyond, a pipeline that is allowed again gets what is new from then on. */
+/**
+ * Half of the room in a sweep's memory. Beyond that, a pipeline that is permitted again gets only versions that are new
+ * from then on.
+ */
 const MOST_FORBIDDEN = 500;
 
 /** The outcome after a submission was received. */
@@ -129,7 +132,7 @@ function withRefusal(outcome: SweepOutcome, pipeline: string, said: string, agai
   };
 }
 
-/** What the Web UI shows of sweeps: while they continue how often, then what the last came to. */
+/** The details of sweeps in the Web UI: their interval while they continue, then the result of the last one. */
 export function sweepDetails(finder: string, outcome: SweepCounts | null, intervalMs?: number): string {
   const often = intervalMs === undefined ? '' : ` every ${formatDuration(intervalMs)}`;
   if (outcome === null) return sections(marked`Asks **${finder}**${often} what is new for its pipelines.`);

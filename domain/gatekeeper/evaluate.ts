@@ -4,7 +4,7 @@ import { compareVersions, parseVersion, withoutBuildNumber } from './version';
 
 /** Inputs of a gate besides the project and the user. */
 export interface GateContext {
-  /** The name of the project, by which users are drawn. */
+  /** The name of the project, which determines the sampling of users. */
   readonly project: string;
   /** ms since the epoch. */
   readonly now: () => number;
@@ -46,9 +46,9 @@ export function compileProject(project: Project, context: GateContext): Compiled
 }
 
 /**
- * Whether a user passes. In which order the restraints of a rule are tried never changes the answer: one that does not hold settles the
- * rule, whatever is undecided beside it; a rule that stays undecided closes the gate, since a later rule must not open what
- * an earlier one might have closed.
+ * Whether a user passes. The order in which the restraints of a rule are tried never changes the answer. One restraint that does not hold
+ * settles the rule, even if others are undecided. A rule that stays undecided closes the gate, since a later rule must not open a gate that an
+ * earlier one might have closed.
  */
 export function evaluateProject({ name, rules }: CompiledProject, user: GateUser): Decision {
   for (let at = 0; at < rules.length; at += 1) {
@@ -71,7 +71,7 @@ export function ruleHolds({ tests, order }: CompiledRule, user: GateUser): boole
   return holds;
 }
 
-/** Those of a smaller share are among those of a larger one. */
+/** The users of a smaller share are among those of a larger one. */
 function isDrawn(project: string, user: GateUser, share: number): boolean {
   if (share === 0) return false;
   return share === 1 || (hasId(user) && bucketOf(sampleKey(project, user.id)) < partsOf(share));
@@ -114,13 +114,13 @@ function testOf(restraint: Restraint, context: GateContext): Test {
   }
 }
 
-/** No list has an empty text. */
+/** No list contains an empty text. */
 const NOT_LISTED = '';
 
-/** `de_AT`, as Java and POSIX write it, is `de-AT`. */
+/** `de_AT`, the notation of Java and POSIX, becomes `de-AT`. */
 export const hyphened = (locale: string): string => locale.replaceAll('_', '-');
 
-/** `de` is any of `de-AT`. */
+/** `de` matches any locale such as `de-AT`. */
 function localeTest(listed: readonly string[]): Test {
   const wanted = listed.map(hyphened);
   return (user) => {
@@ -140,7 +140,10 @@ function versionTest({ min, below }: { readonly min?: string; readonly below?: s
 
 export const SECONDS_A_DAY = 86_400;
 
-/** In whole seconds, as flagd counts. An application may pass a text for `createdAt`: it is no time, and `not` must not open a gate by it. */
+/**
+ * In whole seconds, as flagd counts. An application may pass a text as `createdAt`, which is not a time, and `not` must not open a gate because of
+ * it.
+ */
 function newUserTest(days: number, now: () => number): Test {
   const seconds = (ms: number): number => Math.floor(ms / 1000);
   return ({ createdAt }) => {

@@ -19,8 +19,7 @@ interface FlagdFlag {
 }
 
 /**
- * The project as a flag that providers of OpenFeature evaluate to the same answers, for the contexts that `toContext` makes. A `laser` has no
- * likeness there.
+ * The project as a flag that OpenFeature providers evaluate to the same answers, for contexts from `toContext`. A `laser` has no equivalent there.
  */
 export function flagdOf(
   name: string,
@@ -41,9 +40,9 @@ export function flagdOf(
 }
 
 /**
- * The evaluation context of OpenFeature for a user; times are seconds there, and versions have three numbers.
+ * The evaluation context of OpenFeature for a user. There, times are in seconds, and versions have three numbers.
  *
- * @throws Error for a `createdAt` that is no finite number: flagd knows nothing undecided, and would open a gate by `not`
+ * @throws Error if `createdAt` is not a finite number: flagd has no undecided state, and would open a gate by `not`
  */
 export function toContext({
   id,
@@ -73,7 +72,7 @@ function sampleOf({ pass }: GateRule): Logic {
 }
 
 const HAS_ID: Logic = { '!!': [variable('targetingKey')] };
-/** As `sampleKey` and `bucketKey` write them. */
+/** The same keys that `sampleKey` and `bucketKey` return. */
 const SAMPLE_KEY: Logic = { cat: [variable('$flagd.flagKey'), '/', variable('targetingKey')] };
 const saltedKey = (salt: string): Logic => ({ cat: [`${salt}:`, variable('targetingKey')] });
 

@@ -1,18 +1,18 @@
-/** `pass` and parts of users are counted in so many parts. */
+/** The number of parts for `pass` and for shares of users. */
 export const PARTS = 1_000_000;
 
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * In which part of 0 … 999,999 a text falls, by MurmurHash3 (32 bits) of its UTF-8. flagd's `fractional` computes the same, so that both
- * draw the same users.
+ * The part, 0 … 999,999, of a text, by MurmurHash3 (32 bits) of its UTF-8. flagd's `fractional` computes the same, so both select the same
+ * users.
  */
 export const bucketOf = (text: string): number => Math.floor((murmur3(text) * PARTS) / TWO_TO_32);
 
 /** The key for sampling a project. */
 export const sampleKey = (project: string, user: string): string => `${project}/${user}`;
 
-/** The key for a `bucket`: never as any project draws, whose names have no colon. */
+/** The key for a `bucket`. It differs from all sampling keys of projects, whose names have no colon. */
 export const bucketKey = (salt: string, user: string): string => `${salt}:${user}`;
 
 /** A share as parts. */
@@ -37,9 +37,9 @@ export function murmur3(text: string): number {
   return finish(hash ^ scramble(block) ^ bytes);
 }
 
-/** How many further units of the text it took. */
+/** @returns the number of further units of the text that it consumed. */
 function addBeyondAscii(point: number, add: (byte: number) => void): 0 | 1 {
-  // Half of a pair is not a character: UTF-8 has U+FFFD instead.
+  // Half of a surrogate pair is not a character: UTF-8 has U+FFFD in its place.
   const code = point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
   const length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   add(((0xf00 >> length) & 0xff) | (code >> (6 * (length - 1))));

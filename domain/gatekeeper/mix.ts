@@ -10,9 +10,9 @@ export interface Mixture {
 }
 
 /**
- * The project in which every slice is on its version. A rule whose slices differ in nothing but `pass` is still one rule, as long as who passes
- * are the first ones drawn; users without an id then pass once all parts together let all pass. Else each part of its slices becomes a rule, and
- * users outside all of them fall to the next rule, as if this one were not there.
+ * The project in which every slice is on its version. If the slices of a rule differ only in `pass`, and the passing users are the first in the
+ * sampling order, the rule stays a single one. Users without an id then pass once all parts together let everyone pass. Otherwise each part of its
+ * slices becomes a rule, and users outside all parts fall through to the next rule.
  */
 export function mixOf({ rules, slices, versions }: Mixture): Project {
   const [first, ...others] = new Set(rules.flatMap((name) => slices[name] ?? []));
@@ -21,7 +21,7 @@ export function mixOf({ rules, slices, versions }: Mixture): Project {
   return { rules: rules.flatMap((name) => rulesOf(name, slices[name] ?? [], versions)) };
 }
 
-/** Why a project cannot be brought to its users rule by rule: rules that have no name, or are not these in this order. */
+/** The reasons why a project cannot be rolled out rule by rule: rules without a name, or other rules than these in this order. */
 export function whyNotMixable({ rules }: Project, names: readonly string[]): ProjectProblem[] {
   const problems: ProjectProblem[] = [];
   let last = -1;
@@ -63,7 +63,7 @@ function partsOf(rules: readonly (GateRule | undefined)[]): Part[] {
   return parts;
 }
 
-/** The rule with the share that passes of all parts together; undefined where that says something else. */
+/** The rule with the combined share of all parts; undefined if that would have another meaning. */
 function asOneRule(parts: readonly Part[]): GateRule[] | undefined {
   const [first] = parts;
   if (!first?.rule) return undefined;

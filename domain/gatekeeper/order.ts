@@ -2,21 +2,21 @@ import type { Restraint } from './project';
 
 /** Statistics of a restraint from its tries. */
 export interface TriedRestraint {
-  /** How often it was tried, and how often it held. */
+  /** The number of tries, and the number of times that it held. */
   seen: number;
   held: number;
   /** The total cost of all tries, in any unit. */
   cost: number;
 }
 
-/** Nothing is known yet, so that the costs of its kind speak. */
+/** Without tries, the costs of its kind are used. */
 export const untried = ({ restraint }: Restraint): TriedRestraint => ({
   seen: 2,
   held: 1,
   cost: 2 * FIRST_COSTS[restraint],
 });
 
-/** About as many nanoseconds. */
+/** Approximately in nanoseconds. */
 const FIRST_COSTS: Readonly<Record<Restraint['restraint'], number>> = {
   employee: 5,
   id: 20,
@@ -32,7 +32,7 @@ const FIRST_COSTS: Readonly<Record<Restraint['restraint'], number>> = {
   laser: 1000,
 };
 
-/** Older tries count half once there are so many, so that the order follows users as they change. */
+/** From this number of tries on, older ones count half, so that the order adapts as users change. */
 const REMEMBERED = 2000;
 
 export function learn(tried: TriedRestraint, held: boolean, cost: number): void {
@@ -46,8 +46,8 @@ export function learn(tried: TriedRestraint, held: boolean, cost: number): void 
 }
 
 /**
- * The order in which to try the restraints of a rule: the least cost for each rule that is settled first, which is the cheapest
- * in the mean as long as they do not depend on each other. As written where nothing speaks for another order.
+ * The order in which to try the restraints of a rule: by the cost per settled rule, the lowest first. It is the cheapest on average if
+ * the restraints are independent. Equal costs keep the order of the file.
  */
 export function cheapestOrder(all: readonly TriedRestraint[]): number[] {
   const price = all.map(({ seen, held, cost }) => {

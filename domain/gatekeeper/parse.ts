@@ -7,7 +7,7 @@ import { PARTS } from './hash';
 import type { ProjectProblem, Project } from './project';
 import { parseVersion } from './version';
 
-/** A value that came from outside, as a project; or all that is wrong with it. */
+/** A project from an unchecked value, or all of its problems. */
 export type ParsedProject = { readonly project: Project } | { readonly problems: readonly ProjectProblem[] };
 
 export function parseProject(value: unknown): ParsedProject {
@@ -65,7 +65,7 @@ function checkRestraint(restraint: unknown, path: string, report: Report): void 
     report(path, 'expected min, below or both');
 }
 
-/** Kinds of parameters: what each has to be. */
+/** The required form of each kind of parameter. */
 const PARAMETERS = {
   share: (value: unknown, path: string, report: Report): void => {
     if (typeof value !== 'number' || !(value >= 0 && value <= 1))

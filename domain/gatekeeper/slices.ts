@@ -3,19 +3,19 @@ import { bucketOf, PARTS, sampleKey } from './hash';
 import type { GateUser, Project } from './project';
 
 /**
- * Deploys of a project take its users in slices: equal parts of the range in which `pass` draws them. A slice of a rule is what a task is to other
- * push types.
+ * Deploys of a project update its users in slices: equal parts of the sampling range of `pass`. A slice of a rule corresponds to a task of other push
+ * types.
  */
 export const SLICES = 100;
 
-/** The project without what a deploy under way adds: the users of its rules. */
+/** The project without the additions of a deploy under way: the rules that apply to its users. */
 export const withoutSlices = ({ rules }: Project): Project => ({
   rules: rules.map((rule) => ({ ...rule, if: rule.if.filter(({ restraint }) => restraint !== 'slice') })),
 });
 
 /**
- * `checkout.employees/7`: the rule that a user falls under, and the slice; undefined if no rule applies to them, or it is unknown. A user without an
- * id is in no slice: they pass only once a rule lets all pass (`mixOf`), so they would count as updated before they are.
+ * `checkout.employees/7`: the rule that applies to a user, and the slice; undefined if no rule applies, or it is unknown. A user without an id is in
+ * no slice, since they pass only once a rule lets everyone pass (`mixOf`); otherwise they would count as updated too early.
  */
 export function taskOf(whole: CompiledProject, user: GateUser, slices: number = SLICES): string | undefined {
   if (!hasId(user)) return undefined;

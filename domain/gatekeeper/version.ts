@@ -1,4 +1,4 @@
-/** A version of an application, as semver orders them. */
+/** A version of an application, in the order of semver. */
 export interface AppVersion {
   readonly numbers: readonly [number, number, number];
   readonly prerelease: readonly string[];
@@ -12,7 +12,7 @@ const FULL = new RegExp(
 );
 const LONGEST = 256;
 
-/** Undefined for what is not a version; `1.2` is 1.2.0. */
+/** Undefined for a text that is not a version; `1.2` is 1.2.0. */
 export function parseVersion(text: string): AppVersion | undefined {
   if (text.length > LONGEST) return undefined;
   const found = SHORT.exec(text.trim()) ?? FULL.exec(text.trim());
@@ -24,11 +24,11 @@ export function parseVersion(text: string): AppVersion | undefined {
   };
 }
 
-/** `1.2.3.4`, whose last number counts builds, as `1.2.3`: only users have such a version. Anything else stays as it is. */
+/** `1.2.3.4`, whose last number counts builds, becomes `1.2.3`; only users have such versions. Any other text stays unchanged. */
 export const withoutBuildNumber = (text: string): string =>
   text.replace(/^(\s*[vV]?\d+\.\d+\.\d+)\.\d+(?=[-+\s]|$)/, '$1');
 
-/** Less than 0 when the first is older. */
+/** Less than 0 if the first is older. */
 export function compareVersions(one: AppVersion, other: AppVersion): number {
   for (const at of [0, 1, 2] as const) {
     const difference = one.numbers[at] - other.numbers[at];
@@ -37,7 +37,7 @@ export function compareVersions(one: AppVersion, other: AppVersion): number {
   return comparePrereleases(one.prerelease, other.prerelease);
 }
 
-/** None is newer than any; more are newer than fewer. */
+/** A version without a prerelease is newer than any with one; more parts are newer than fewer. */
 function comparePrereleases(one: readonly string[], other: readonly string[]): number {
   if (one.length === 0 || other.length === 0) return other.length - one.length;
   for (const [at, mine] of one.entries()) {

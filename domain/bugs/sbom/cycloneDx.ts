@@ -3,7 +3,7 @@ import type { SbomComponent, Sbom } from './sbom';
 
 export const isCycloneDx = ({ bomFormat }: JsonFields): boolean => bomFormat === 'CycloneDX';
 
-/** CycloneDX 1 in JSON. A component inside another counts as one beside it. */
+/** CycloneDX 1 in JSON. A nested component counts like one on the top level. */
 export function fromCycloneDx({ metadata, components, dependencies }: JsonFields): Sbom {
   const about = isFields(metadata) ? objectsIn([metadata['component']]) : [];
   const found: SbomComponent[] = [];
@@ -26,7 +26,7 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
 
 /** For a component without a package URL, by its type; a component without a type may be a package. */
 const CYCLONE_PACKAGES = ['library', 'framework', undefined];
-/** No advisory names one. */
+/** No advisory names a component of these types. */
 const CYCLONE_CONTENTS = ['file', 'data'];
 
 function componentFrom(component: JsonFields): SbomComponent {

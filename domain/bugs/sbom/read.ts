@@ -5,7 +5,7 @@ import { fromSpdx, isSpdx } from './spdx';
 
 export type SbomRead = { readonly sbom: Sbom } | { readonly problem: string };
 
-/** An SBOM from its text, or why it is none. */
+/** An SBOM from its text, or the reason why the text is not one. */
 export function readSbom(text: string): SbomRead {
   const value = sbomJson(text);
   if (value === undefined) return { problem: 'it is not JSON' };

@@ -6,7 +6,7 @@ import { packageIn, packageKey, packageNamed } from '../packageUrl';
 export interface Sbom {
   /** The reference of its subject; null if missing. */
   readonly root: string | null;
-  /** Also those that share a reference: any of them may be meant. */
+  /** Includes components that share a reference, since any of them may be intended. */
   readonly components: readonly SbomComponent[];
   /** The number of unreadable entries. */
   readonly unread: number;
@@ -28,8 +28,8 @@ export interface SbomComponent {
 }
 
 /**
- * How many components have no readable package URL, and are compared by name at most; including unreadable entries, but
- * not the SBOM's subject.
+ * The number of components without a readable package URL, which are compared by name at most. It includes unreadable
+ * entries, but not the SBOM's subject.
  */
 export function countNamedOnly({ root, components, unread }: Sbom): number {
   const about = root === null ? -1 : components.findIndex(({ ref }) => ref === root);
@@ -52,13 +52,13 @@ export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOr
   return undefined;
 }
 
-/** Without a package URL the ecosystem is not known, so any package of that name has to count as the one meant. */
+/** Without a package URL the ecosystem is unknown, so any package with that name has to count. */
 function isCalled({ packageNames }: SbomComponent, key: string): boolean {
   const [type = ''] = key.split('/');
   return packageNames.some((name) => packageKey(type, name) === key);
 }
 
-/** By the fewest dependencies; only the package itself where none leads to it. */
+/** By the fewest dependencies; only the package itself if no chain leads to it. */
 function chainTo({ root, components, dependencies }: Sbom, { ref, name }: SbomComponent): readonly string[] {
   if (ref === undefined) return [name];
   const reached = reachedFrom(dependentsOf(dependencies), ref, Infinity);

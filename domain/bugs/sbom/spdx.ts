@@ -32,7 +32,7 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
 const SPDX_PACKAGES = ['LIBRARY', 'FRAMEWORK', undefined];
 
 const FORWARDS = /^(DEPENDS_ON|CONTAINS|HAS_PREREQUISITE)$/;
-/** `DEV_DEPENDENCY_OF` and its like, too. */
+/** Also matches `DEV_DEPENDENCY_OF` and similar types. */
 const BACKWARDS = /(DEPENDENCY_OF|CONTAINED_BY|PREREQUISITE_FOR)$/;
 
 function addDependency(dependencies: Map<string, string[]>, from: string, to: string): void {
