@@ -64,14 +64,17 @@ export const SELECTING: FanOutState = {
 export const missingFor = ({ children, artifacts }: FanOutInput): string[] =>
   children.artifacts.filter((wanted) => !artifacts.some(({ name }) => name === wanted));
 
-/** No child is to be started. */
+/** There are no children to start. */
 export const nothingToDo = (state: FanOutState, reason: string): FanOutState => ({
   ...state,
   stage: 'rest',
   stop: state.stop ?? { by: 'nothing', reason },
 });
 
-/** The children are known. A first subset that is too small is a mistake that is better seen before anything changes. */
+/**
+ * Records the children once they are known. A first subset that is too small is a mistake, which is better found before any
+ * change.
+ */
 export function withChildren(
   state: FanOutState,
   { first, rest }: ChildSelection,
@@ -93,7 +96,9 @@ export function withChildren(
 
 const UNSTARTED = { state: 'waiting', stopTold: false, report: null } as const;
 
-/** Once the first subset is over: the others may begin, or never will. All of the subset must have succeeded. */
+/**
+ * The step after the first subset has ended: if all of it succeeded, the others may begin; otherwise they never will.
+ */
 export function advanced(state: FanOutState, nowMs: number): FanOutState {
   const first = state.shards.filter(({ stage }) => stage === 'first');
   if (state.stage !== 'first' || state.stop !== null) return state;
@@ -106,7 +111,7 @@ export function advanced(state: FanOutState, nowMs: number): FanOutState {
   return first.every((shard) => shard.state === 'over') ? { ...state, stage: 'rest', stageStartedAtMs: nowMs } : state;
 }
 
-/** The shards to start now, so that no more children run at once than may. */
+/** The shards to start now, within the limit of children that may run at once. */
 export function startableShards({ stage, stop, shards }: FanOutState, { maxConcurrent }: ChildrenSpec): ShardRecord[] {
   if (stop !== null) return [];
   const waiting = shards.filter((shard) => shard.state === 'waiting' && shard.stage === stage);
@@ -117,7 +122,7 @@ export function startableShards({ stage, stop, shards }: FanOutState, { maxConcu
 export const toStop = ({ stop, shards }: FanOutState): ShardRecord[] =>
   stop === null ? [] : shards.filter((shard) => isShardRunning(shard) && !shard.stopTold);
 
-/** Once it is started a shard keeps its names itself. */
+/** Once a shard has started, it keeps its names itself. */
 export const shardStarted = (state: FanOutState, index: number): FanOutState =>
   withShard(state, index, { state: 'running', names: [] });
 

@@ -16,8 +16,8 @@ export function handedOn(
 }
 
 /**
- * Whether a release has children at all. Going back, emergency pushes and follow-ons are about one pipeline: its children decide
- * for themselves.
+ * Whether a release has children at all. Rollbacks, emergencies and follow-ons concern only one pipeline: its children decide for
+ * themselves.
  */
 export const hasChildren = ({ spec, trigger }: Pick<ReleaseInput, 'spec' | 'trigger'>): boolean =>
   spec.children !== undefined && !skipsTheQueue(trigger);

@@ -14,7 +14,7 @@ const MAX_CHILDREN = 500;
 const MAX_SHARE = 50;
 
 /**
- * Splits children into shards as equal as can be. Their shares add up to `maxConcurrent` at most; where there are more
+ * Splits children into shards of nearly equal size. Their shares add up to `maxConcurrent` at most. If there are more
  * shards than that, each has a share of one and they take turns (`fitting`).
  */
 export function planShards(names: readonly string[], maxConcurrent: number): ShardPlan[] {
@@ -29,7 +29,7 @@ export function planShards(names: readonly string[], maxConcurrent: number): Sha
   });
 }
 
-/** The waiting shards, in order, whose shares fit beside the running ones. */
+/** The waiting shards, in order, whose shares fit next to the running ones. */
 export function fitting<T extends Pick<ShardPlan, 'share'>>(
   waiting: readonly T[],
   running: readonly T[],

@@ -6,7 +6,7 @@ import { KEPT_FAILURES, type ShardReport } from './window';
 
 const COUNTS = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'] as const;
 
-/** The children of a release in `status`. Succeeded means that all of them did. */
+/** The children of a release in `status`; it succeeded only if all of them did. */
 export function childrenView(state: FanOutState): ChildrenView {
   const { stage, shards, stop, commands } = state;
   const reports = shards.map((shard) => reportNow(shard, stop !== null));
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<(typeof COUNTS)[number], string>> = {
   notStarted: 'not started',
 };
 
-/** What to type next, most useful first. */
+/** Suggested commands, most useful first. */
 export function nextForChildren({ pipeline, number }: FanOutInput, state: FanOutState): string[] {
   const id = releaseId(pipeline, number);
   return isFanOutOver(state)

@@ -3,14 +3,14 @@ import type { ChildFailure } from '../views';
 import { jitterOf } from './jitter';
 import type { ShardPlan } from './shards';
 
-/** How a shard starts its children: in a sliding window, each not before its time. */
+/** The plan by which a shard starts its children: in a sliding window, each not before its time. */
 export interface WindowPlan extends ShardPlan {
   /** The parent's release: `inference/3`. */
   readonly parent: string;
   readonly jitterMs: number;
   /** When the first child may start, ms since the epoch. */
   readonly originMs: number;
-  /** As soon as one child does not succeed, no other is started: the subset that goes first. */
+  /** As soon as one child does not succeed, no other is started; set for the subset that goes first. */
   readonly stopOnFailure: boolean;
 }
 
@@ -62,7 +62,9 @@ export function due(state: ShardState, plan: WindowPlan, nowMs: number): readonl
   return early === -1 ? room : room.slice(0, early);
 }
 
-/** When the next child may start if nothing else happens; undefined when only the end of another makes room. */
+/**
+ * The time at which the next child may start if nothing else happens; undefined if only the end of another makes room.
+ */
 export function wakeAtMs(state: ShardState, plan: WindowPlan): number | undefined {
   const [next] = state.waiting;
   return next === undefined || state.running.length >= plan.share ? undefined : startMoment(plan, next);
@@ -74,7 +76,7 @@ export const childBegun = (state: ShardState, pipeline: string): ShardState => (
   running: [...state.running, { pipeline, number: null }],
 });
 
-/** The child's pipeline has answered; a child that has ended before its answer came stays ended. */
+/** Records the answer of the child's pipeline; a child that ended before its answer came stays ended. */
 export const numbered = (state: ShardState, pipeline: string, number: number): ShardState => ({
   ...state,
   running: state.running.map((child) => (child.pipeline === pipeline ? { pipeline, number } : child)),

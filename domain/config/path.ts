@@ -3,7 +3,9 @@ import { textBytes } from '../size';
 
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 
-/** Why a text is not a path of a value or a source file; undefined when it is one. Paths are POSIX and relative to the tree. */
+/**
+ * The reason why a text is not a path of a value or a source file; undefined if it is one. Paths are POSIX paths, relative to the tree.
+ */
 export function whyNotConfigPath(path: string): string | undefined {
   if (path === '') return 'it is empty';
   if (textBytes(path) > CONFIG_LIMITS.path.max) return `it has more than ${CONFIG_LIMITS.path.max} characters`;

@@ -1,14 +1,14 @@
 /**
- * Whether what a store holds of a path is signed: `signed` by keys that are trusted here, `unchecked` since none is known here, `unsigned`, or
- * `untrusted` by the signature of another or a value that is not what its version says. `absent`: the store holds nothing.
+ * The signature state of a store's record of a path. `signed`: by keys that are trusted here. `unchecked`: no key is known here. `unsigned`: no
+ * signature. `untrusted`: another key's signature, or a value that does not match its version. `absent`: the store has no record.
  */
 export type SignatureState = 'signed' | 'unchecked' | 'unsigned' | 'untrusted' | 'absent';
 
 export interface Signatures {
   readonly state: SignatureState;
-  /** Some of what cannot be believed, and why. */
+  /** Some of the records that cannot be believed, with reasons. */
   readonly faults: readonly { readonly what: string; readonly why: string }[];
-  /** How many of these are not among `faults`: a process that writes to the store may leave any number. */
+  /** The number of further such records: a process that writes to the store may leave any number. */
   readonly more: number;
 }
 

@@ -14,7 +14,7 @@ interface CommitPlace {
 export const isOnLine = (line: CommitLine, { sequence, commit }: CommitPlace): boolean =>
   line.sequenceOf(commit) === sequence;
 
-/** Whether a record says what git said at its commit. */
+/** Whether a record matches git at its commit. */
 export const wasEverTrue = (line: CommitLine, record: Omit<Committed, 'value'>, atCommit: string | null): boolean =>
   isOnLine(line, record) && record.version === (atCommit ?? '');
 
@@ -33,7 +33,7 @@ export function isNewest(
   return atHead === 'unfit' || version === (atHead ?? '');
 }
 
-/** How many forged states of a path are named beside its value. */
+/** The number of forged states of a path that are listed next to its value. */
 const OVERRULED = 32;
 
 /** The states that a value overrules: the earlier ones and these. Undefined if nothing is new. */
@@ -45,7 +45,7 @@ export function overruledStates(
   return news.length === 0 ? undefined : [...before, ...news].slice(-OVERRULED);
 }
 
-/** Whether a round is due again: no more often than the interval, and rounds take at most a twentieth of the time. */
+/** Whether another round is due: no more often than the interval, and rounds take at most a twentieth of the time. */
 export const isRoundDue = (
   nowMs: number,
   last: { readonly endedAtMs: number; readonly tookMs: number },

@@ -10,5 +10,5 @@ export function whyNotStoreUrls(text: string): string | undefined {
   return undefined;
 }
 
-/** Whether somebody on the network could read what is sent to one of these addresses. */
+/** Whether others on the network could read the traffic to one of these addresses. */
 export const isStoreOpenToOthers = (text: string): boolean => text.split(',').some((url) => !isPrivate(url.trim()));

@@ -1,7 +1,7 @@
 import { pickOverride, type Aim } from './overrides';
 import type { Has } from './subscriber';
 
-/** The state of a path on a host, compared with the state it should have. `stale`: something else than that. */
+/** The state of a path on a host, compared with the state it should have. `stale`: any other state. */
 export type SubscriptionState = 'committed' | 'overridden' | 'refused' | 'stale';
 
 /** A host's report on a path. */

@@ -1,17 +1,17 @@
 import { DAY_MS } from '../milliseconds';
 import type { Principal } from '../principals';
 
-/** When a service that nobody deploys is stale (Conveyor §2.1): `freshness` of conveyor.config.yaml. */
+/** The rules for stale services (Conveyor §2.1): `freshness` of conveyor.config.yaml. */
 export interface FreshnessPolicy {
-  /** It is stale so long after its last deploy, … */
+  /** A service is stale after this time since its last deploy, … */
   readonly ticketAfterMs: number;
   /** … earlier if its pipeline has all of these labels, … */
   readonly highTraffic: { readonly labels: Readonly<Record<string, string>>; readonly afterMs: number };
-  /** … and overdue so long after it. */
+  /** … and overdue after this time. */
   readonly escalateAfterMs: number;
-  /** The extension of kind `tickets` whose tickets owners get; null: nobody gets any. */
+  /** The extension of kind `tickets` that opens tickets for owners; null if there are no tickets. */
   readonly tickets: string | null;
-  /** Who manages a group, by its name without `group:`. */
+  /** The manager of each group, by its name without `group:`. */
   readonly managers: Readonly<Record<string, Principal>>;
 }
 

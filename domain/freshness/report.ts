@@ -6,32 +6,32 @@ import type { TicketRound } from './round';
 import { badness, freshnessOf, type FreshnessView } from './view';
 import type { OpenTicket } from './ticket';
 
-/** The last daily run, where there was one. */
+/** The last daily run, if there was one. */
 export interface TicketsReport {
   readonly at: string;
-  /** Why its service took nothing; null where it answered. */
+  /** The reason why its service took nothing; null if it answered. */
   readonly problem: string | null;
   readonly open: number;
-  /** What the service did not answer, or refused; and the first reasons. */
+  /** The number of unanswered requests, then of refused ones, and the first reasons. */
   readonly late: number;
   readonly refused: number;
   readonly said: readonly string[];
-  /** Pipelines that wait for a ticket, since as many are open as may be. */
+  /** Pipelines that wait for a ticket, because the maximum number is open. */
   readonly unticketed: number;
 }
 
-/** `conveyor freshness -o json` */
+/** The output of `conveyor freshness -o json`. */
 export interface FreshnessReport {
   readonly at: string;
-  /** The share of pipelines with a deploy whose last is at most a week old; null where there is none. */
+  /** The share of deployed pipelines whose last deploy is at most a week old; null if there are none. */
   readonly weekly: number | null;
-  /** Null where no daily run has ended yet, or nobody keeps tickets. */
+  /** Null if no daily run has ended yet, or if there are no tickets. */
   readonly tickets: TicketsReport | null;
-  /** Worst first; those that never deployed at the end. */
+  /** Worst first; those without any deploy come last. */
   readonly pipelines: readonly FreshnessView[];
 }
 
-/** Pipelines that have ended are out. */
+/** Pipelines that have ended are left out. */
 export function freshnessReport(
   pipelines: readonly PipelineSummary[],
   policy: FreshnessPolicy,
@@ -52,7 +52,7 @@ export function freshnessReport(
   };
 }
 
-/** One of an earlier deploy is about to be closed. */
+/** A ticket for an earlier deploy is about to be closed. */
 function withTicket(view: FreshnessView, ticket: OpenTicket | undefined): FreshnessView {
   if (ticket?.deployedAt !== view.deployedAt) return view;
   const { ticket: name, state, closedByHand } = ticket;

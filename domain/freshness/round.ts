@@ -3,23 +3,23 @@ import { aligned, list, marked, sections } from '../markdown';
 import { formatTime } from '../text';
 import type { OpenTicket } from './ticket';
 
-/** What a daily run has come to so far; what it ends with is the memory of the next. */
+/** The state of a daily run; its final state is the memory of the next run. */
 export interface TicketRound {
-  /** When it began. */
+  /** The time when it began. */
   readonly at: string;
   readonly open: readonly OpenTicket[];
-  /** Pipelines that are too old and have no ticket, since as many are open as may be. */
+  /** Pipelines that are stale and have no ticket, because the maximum number is open. */
   readonly unticketed: number;
   readonly opened: number;
   readonly updated: number;
   readonly escalated: number;
   readonly closed: number;
-  /** What the service did not answer; the next run asks again. */
+  /** The number of requests that the service did not answer; the next run asks again. */
   readonly late: number;
   readonly refused: number;
-  /** Why no ticket could be tended at all; null where they could. */
+  /** The reason why no ticket could be handled at all; null if some could. */
   readonly problem: string | null;
-  /** The first reasons of what is late or was refused. */
+  /** The first reasons for unanswered or refused requests. */
   readonly said: readonly string[];
 }
 
@@ -28,12 +28,12 @@ export interface FreshnessOrder {
   readonly heartbeatTimeoutMs: number;
 }
 
-/** One more thing that happened in a run. */
+/** One more event in a run. */
 export type RoundEvent =
   | { readonly kind: 'opened' | 'updated' | 'escalated' | 'closed' }
   | { readonly kind: 'late' | 'refused'; readonly said: string };
 
-/** How long a run waits before it asks for the rest again; after these the next run does. */
+/** The times that a run waits before it repeats unanswered requests; after the last one the next run does. */
 export const ASK_REST_AFTER_MS: readonly number[] = [5 * 60_000, 30 * 60_000, 120 * 60_000];
 
 export const roundFrom = (open: readonly OpenTicket[], unticketed: number, nowMs: number): TicketRound => ({
@@ -41,7 +41,7 @@ export const roundFrom = (open: readonly OpenTicket[], unticketed: number, nowMs
   ...{ opened: 0, updated: 0, escalated: 0, closed: 0, late: 0, refused: 0 },
 });
 
-/** Before the rest is asked for once more. */
+/** The state before the unanswered requests are repeated. */
 export const roundAgain = (round: TicketRound): TicketRound => ({
   ...round,
   ...{ late: 0, refused: 0, problem: null, said: [] },

@@ -8,32 +8,32 @@ import type { PipelineSummary, Stopped } from '../views';
 import type { FreshnessPolicy } from './policy';
 import type { FreshnessView } from './view';
 
-/** A ticket that is open, or is to be, as one daily run leaves it to the next. */
+/** An open or planned ticket, as one daily run leaves it to the next. */
 export interface OpenTicket {
   readonly pipeline: string;
-  /** The deploy since which it is stale: there is one ticket for each time that a pipeline grows old. */
+  /** The deploy since which it is stale: a pipeline has one ticket for each time that it becomes stale. */
   readonly deployedAt: string;
-  /** What its service calls it; null while that has not answered. */
+  /** The service's name for it; null until the service has answered. */
   readonly ticket: string | null;
   readonly state: 'stale' | 'overdue';
-  /** Of the text that its service was given last. */
+  /** The digest of the text that its service received last. */
   readonly digest: number | null;
-  /** Its service said so. It rests until it escalates. */
+  /** The service reported that a person closed it. It rests until it escalates. */
   readonly closedByHand?: true;
-  /** Since when no list has its pipeline; ms since the epoch. */
+  /** The time since which its pipeline is missing from lists; ms since the epoch. */
   readonly missingSinceMs?: number;
 }
 
-/** What a service of tickets is given. */
+/** The text for a service of tickets. */
 export interface TicketText {
   readonly title: string;
   readonly body: string;
-  /** Principals; who they are elsewhere the service knows. */
+  /** Principals; the service maps them to its own users. */
   readonly assignees: readonly Principal[];
   readonly escalated: boolean;
 }
 
-/** `freshness/kvstore/2026-10-01T09:00:00.000Z`: the same whoever opens it again. */
+/** `freshness/kvstore/2026-10-01T09:00:00.000Z`: the same each time that it is opened. */
 export const ticketKey = ({ pipeline, deployedAt }: Pick<OpenTicket, 'pipeline' | 'deployedAt'>): string =>
   `freshness/${pipeline}/${deployedAt}`;
 
@@ -50,7 +50,7 @@ export function whyNotItsName(
 
 export const textDigest = (text: TicketText): number => hash(JSON.stringify(text));
 
-/** Days that have passed go up each day and are none of it: it changes when something else does. */
+/** The text leaves out the number of days, which grows each day, so it changes only with other facts. */
 export function ticketText(
   view: FreshnessView,
   stopped: PipelineSummary['stopped'],
@@ -87,7 +87,7 @@ function overdueLine(owners: readonly Principal[], managers: readonly Principal[
   return `${since}, so this went from ${listed(owners, 'and')} to ${listed(managers, 'and')}.`;
 }
 
-/** The managers of the groups that own it; an owner who is no group has none. */
+/** The managers of the groups that own it; an owner that is not a group has none. */
 const managersOf = (owners: readonly Principal[], { managers }: FreshnessPolicy): readonly Principal[] => [
   ...new Set(
     owners.filter(isGroup).flatMap((owner) => {

@@ -6,20 +6,23 @@ import type { FreshnessPolicy } from './policy';
 import { badness, freshnessOf, type FreshnessView } from './view';
 import { textDigest, ticketText, type OpenTicket, type TicketText } from './ticket';
 
-/** What is due about one ticket. */
+/** The step that is due for one ticket. */
 export type TicketStep =
   | { readonly kind: 'keep'; readonly ticket: OpenTicket }
-  /** Also again: of one key there is one ticket. */
+  /** May repeat: a key has only one ticket. */
   | { readonly kind: 'open'; readonly ticket: OpenTicket; readonly text: TicketText }
   | { readonly kind: 'update'; readonly ticket: OpenTicket; readonly text: TicketText; readonly escalates: boolean }
   | { readonly kind: 'close'; readonly ticket: OpenTicket; readonly reason: string };
 
-/** So long lists may lack a pipeline whose history continues in another; after that there is none. */
+/**
+ * The time for which lists may lack a pipeline while its history continues in another. After that, the pipeline counts
+ * as gone.
+ */
 const GONE_MS = WEEK_MS;
 
 /**
- * The tickets with those that are due now: one for each pipeline that is too old, the worst first, as far as there is room. They are on
- * record here before any service is asked, so that none is opened which nobody closes.
+ * Adds the tickets that are due now: one for each stale pipeline, the worst first, as far as there is room. They are recorded here before any
+ * service is asked, so that every opened ticket will also be closed.
  */
 export function withDue(
   open: readonly OpenTicket[],
@@ -37,7 +40,7 @@ export function withDue(
   return { open: [...open, ...due.slice(0, room).map(newTicket)], unticketed: Math.max(0, due.length - room) };
 }
 
-/** A deploy closes a ticket, as does the end of its pipeline; one whose pipeline lists lack for a while stays. */
+/** A deploy or the end of its pipeline closes a ticket. If lists lack its pipeline for a while, it stays. */
 export function ticketStep(
   ticket: OpenTicket,
   pipeline: PipelineSummary | undefined,
@@ -58,7 +61,10 @@ export function ticketStep(
   return ticketChange(found, view, ticketText(view, pipeline.stopped, policy));
 }
 
-/** After the service took it; undefined where the ticket is over. `answered` is what it calls the ticket. */
+/**
+ * The ticket after the service took the step; undefined if it is closed. `answered` is the service's name for the
+ * ticket.
+ */
 export function afterStep(
   step: TicketStep,
   answered: { readonly ticket?: string; readonly closedByHand?: true } = {},
@@ -70,7 +76,7 @@ export function afterStep(
   return { ...ticket, state, digest: textDigest(step.text), ...answered };
 }
 
-/** An owner may close a ticket, and it rests; but nobody keeps it from a manager so. */
+/** An owner may close a ticket, which then rests. But that does not keep it from escalating to a manager. */
 export const reopens = (step: TicketStep, state: 'open' | 'closed'): boolean =>
   step.kind === 'update' && step.escalates && state === 'closed';
 

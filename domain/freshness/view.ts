@@ -3,28 +3,31 @@ import { formatTime } from '../text';
 import type { PipelineSummary } from '../views';
 import type { FreshnessPolicy } from './policy';
 
-/** How a pipeline stands with the days since its last deploy. */
+/** The freshness of a pipeline, in days since its last deploy. */
 export interface FreshnessView {
   readonly id: string;
   readonly kind: 'pipeline';
   readonly owners: readonly string[];
-  /** `never`: nothing of it is in production, so that nothing there is stale. */
+  /** `never`: none of its versions is in production, so nothing there can be stale. */
   readonly state: 'fresh' | 'stale' | 'overdue' | 'never';
   readonly traffic: 'high' | 'low';
   readonly deployedAt: string | null;
   /** Whole days since then. */
   readonly days: number | null;
-  /** When it becomes worse: stale, then overdue; null where it does not. */
+  /** The time at which its state gets worse: stale, then overdue; null if it does not. */
   readonly dueAt: string | null;
-  /** What keeps it from deploying. It stops no clock. */
+  /** The reason why it cannot deploy, which does not stop the clock. */
   readonly because: 'held' | 'frozen' | null;
-  /** As of the last daily run; null where there is none. */
+  /** From the last daily run; null if there is no ticket. */
   readonly ticket: TicketView | null;
 }
 
-/** `waits`: its service has not answered yet. `resting`: somebody closed it, and it is opened again as it escalates. */
+/**
+ * `waits`: its service has not answered yet. `resting`: a person closed it, and it will be opened again when it
+ * escalates.
+ */
 export interface TicketView {
-  /** What its service calls it; null while it waits. */
+  /** The service's name for it; null while it waits. */
   readonly name: string | null;
   readonly state: 'waits' | 'open' | 'escalated' | 'resting';
 }
@@ -50,11 +53,11 @@ function isHighTraffic(labels: PipelineSummary['labels'], { highTraffic }: Fresh
   return wanted.length > 0 && wanted.every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
 }
 
-/** Nothing is overdue before it is stale. */
+/** A service is never overdue before it is stale. */
 const staleAfterMs = (traffic: FreshnessView['traffic'], policy: FreshnessPolicy): number =>
   Math.min(policy.escalateAfterMs, traffic === 'high' ? policy.highTraffic.afterMs : policy.ticketAfterMs);
 
-/** By how much it is over its time; negative while it is not. */
+/** The time by which it exceeds its limit; negative while it does not. */
 export function badness({ deployedAt, traffic }: FreshnessView, policy: FreshnessPolicy): number {
   return deployedAt === null ? -Infinity : -Date.parse(deployedAt) - staleAfterMs(traffic, policy);
 }

@@ -1,29 +1,29 @@
 import { hasBit, noBits, setBit, type Bits } from './bits';
 import { scatter } from './scatter';
 
-/** Somebody whom a host may ask for pieces. */
+/** A host that may be asked for pieces. */
 export interface Peer {
   /** Its address. */
   readonly id: string;
   readonly distance: Distance;
   readonly has: Bits;
-  /** Requests of this host that it has not answered yet. */
+  /** The number of requests from this host that it has not answered yet. */
   readonly asked: number;
-  /** Until when it is left alone, in milliseconds since 1970. */
+  /** The time until which it is not asked, in milliseconds since 1970. */
   readonly restsUntil: number;
 }
 
-/** 0: in the same rack, 1: in the same region, 2: elsewhere, 3: the source, which is spared. */
+/** 0: in the same rack, 1: in the same region, 2: elsewhere, 3: the source, which is used sparingly. */
 export type Distance = 0 | 1 | 2 | 3;
 
-/** A package on its way to a host. */
+/** A package that a host is fetching. */
 export interface Swarm {
   readonly pieces: number;
   readonly mine: Bits;
-  /** By piece: whom it was asked for, and since when. */
+  /** By piece: the peers that were asked for it, and when. */
   readonly asking: ReadonlyMap<number, readonly { readonly peer: string; readonly since: number }[]>;
   readonly peers: readonly Peer[];
-  /** Of this host. */
+  /** The seed of this host. */
   readonly seed: number;
 }
 
@@ -32,15 +32,15 @@ export interface Ask {
   readonly peer: string;
 }
 
-/** Requests that one peer has from one host at once. The source gets one. */
+/** Requests that one peer may have from one host at once. The source may have one. */
 const PER_PEER = 2;
-/** A piece that is asked for so long is asked of another one too. */
+/** A piece that takes this long is also requested from another peer. */
 const SLOW_MS = 2000;
 
 /**
- * Which piece to ask for next, and whom; undefined while there is nothing to ask. What only the source has comes first, so that it is
- * never idle while something is with it alone. Then the rarest piece of the nearest peers, then of those further away, and what is on its
- * way for long at last. Of pieces that are as rare, each host begins with others.
+ * The next piece to ask for, and the peer to ask; undefined if there is nothing to ask. First come pieces that only the source has, so that the
+ * source is never idle while it alone has some. Then comes the rarest piece of the nearest peers, then of those further away, and last come slow
+ * pieces. Among equally rare pieces, each host begins with different ones.
  */
 export function nextAsk(swarm: Swarm, now: number): Ask | undefined {
   const awake = swarm.peers.filter(({ restsUntil }) => restsUntil <= now);
@@ -61,9 +61,10 @@ export function nextAsk(swarm: Swarm, now: number): Ask | undefined {
   return undefined;
 }
 
-// A host decides hundreds of times for each package, over thirty peers: bytes of eight pieces each are much faster than pieces.
+// A host decides hundreds of times for each package, over thirty peers. Bytes with eight pieces each are much faster than single
+// pieces.
 
-/** What this host neither has nor asked for. */
+/** The pieces that this host neither has nor has asked for. */
 function freshBits({ pieces, mine, asking }: Swarm): Bits {
   const fresh = noBits(pieces);
   for (let at = 0; at < fresh.length; at += 1) fresh[at] = ~(mine[at] ?? 0);
@@ -71,7 +72,7 @@ function freshBits({ pieces, mine, asking }: Swarm): Bits {
   return fresh;
 }
 
-/** What exactly one of these has. */
+/** The pieces that exactly one of these peers has. */
 function onlyOnce({ pieces }: Swarm, peers: readonly Peer[]): Bits {
   const [any, more] = [noBits(pieces), noBits(pieces)];
   for (const { has } of peers)
@@ -84,7 +85,7 @@ function onlyOnce({ pieces }: Swarm, peers: readonly Peer[]): Bits {
 
 const bothBits = (one: Bits, other: Bits): Bits => one.map((byte, at) => byte & (other[at] ?? 0));
 
-/** Which of these pieces some of these peers have. */
+/** The wanted pieces that at least one of these peers has. */
 function piecesThere({ pieces }: Swarm, wanted: Bits, peers: readonly Peer[]): readonly number[] {
   const found: number[] = [];
   for (const [at, byte] of wanted.entries()) {
@@ -102,7 +103,7 @@ const isSlow = ({ asking }: Swarm, piece: number, now: number): boolean => {
   return first !== undefined && others.length === 0 && now - first.since > SLOW_MS;
 };
 
-/** The one that the fewest have who are awake. */
+/** The piece that the fewest awake peers have. */
 function rarest(
   swarm: Swarm,
   awake: readonly Peer[],

@@ -1,15 +1,15 @@
 import { noBits, setBit, type Bits } from './bits';
 
-/** How often a source has served a piece of late. */
+/** The number of times that a source has served a piece recently. */
 export interface ServedPieces {
   readonly times: number;
   /** The last time, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A source serves a piece so often; hosts have it from each other then. */
+/** The number of times that a source serves a piece; then hosts have it from each other. */
 const COPIES = 2;
-/** After so long it serves a piece again to whoever finds it nowhere else: those who had it may be gone. */
+/** After this time it serves a piece again to hosts that find it nowhere else: those that had it may be gone. */
 const AGAIN_MS = 5000;
 
 /** Whether a source gives a piece now. */
@@ -21,7 +21,7 @@ export function servedOnce(served: ServedPieces | undefined, now: number): Serve
   return { times: isAgain ? 1 : served.times + 1, at: now };
 }
 
-/** What a source says that it has. */
+/** The pieces that a source announces. */
 export function offeredBits(served: ReadonlyMap<number, ServedPieces>, pieces: number, now: number): Bits {
   const bits = noBits(pieces);
   for (let piece = 0; piece < pieces; piece += 1) setBit(bits, piece, isOffered(served.get(piece), now));

@@ -3,14 +3,14 @@ import { VESSEL_LIMITS } from '../limits';
 
 /** The description of a package in the configuration: its data comes from other hosts, piece by piece (docs/design/config.md#packages). */
 export interface Package {
-  /** Counts up, for people; what a host is to have is what the configuration says last. */
+  /** Counts up, for people; hosts need the version that the configuration names last. */
   readonly version: number;
-  /** SHA-256 of all of it, in hexadecimal. */
+  /** SHA-256 of all data, in hexadecimal. */
   readonly digest: string;
   readonly bytes: number;
-  /** The size of each piece but the last, which has the rest. */
+  /** The size of each piece except the last, which has the rest. */
   readonly pieceBytes: number;
-  /** SHA-256 of each. */
+  /** SHA-256 of each piece. */
   readonly pieces: readonly string[];
   /** The address at which its publisher serves it. */
   readonly source: string;
@@ -65,11 +65,13 @@ const MB = 1024 * 1024;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** How many bytes a piece has. */
+/** The number of bytes in a piece. */
 export const sizeOfPiece = ({ bytes, pieceBytes }: Pick<Package, 'bytes' | 'pieceBytes'>, piece: number): number =>
   Math.min(pieceBytes, bytes - piece * pieceBytes);
 
-/** The smallest size of pieces, a power of two from 64 kB, in which so many bytes are a few hundred pieces, or as few as can be. */
+/**
+ * The smallest piece size, a power of two from 64 kB, that splits this many bytes into a few hundred pieces, or into as few as possible.
+ */
 export function pieceBytesFor(bytes: number): number {
   let size = SMALLEST;
   while (size < VESSEL_LIMITS.piece.max && bytes / size > USUAL) size *= 2;

@@ -5,22 +5,25 @@ import { scatter } from './scatter';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A host that gives pieces. */
+/** A host that serves pieces. */
 export interface Candidate {
   readonly id: string;
   readonly labels?: Labels | undefined;
 }
 
-/** By the labels `rack` and `region`. Racks of other regions may have the same name. */
+/** By the labels `rack` and `region`. Racks in different regions may have the same name. */
 export function distanceOf(own: Labels = {}, other: Labels = {}): Distance {
   if (own['region'] !== other['region']) return 2;
   return own['rack'] !== undefined && own['rack'] === other['rack'] ? 0 : 1;
 }
 
-/** So many of each distance, so that near ones carry most and no rack is left alone. */
+/** The number of peers at each distance: near ones carry most of the load, and no rack is isolated. */
 const OF_EACH = [12, 10, 8] as const;
 
-/** Whom a host asks, of all that have the package or fetch it: near ones first, and everybody asks others. */
+/**
+ * The peers of a host, among all hosts that have or fetch the package: near ones first, and different ones for each
+ * host.
+ */
 export function pickPeers<T extends Candidate>(candidates: readonly T[], own: Labels | undefined, seed: number): T[] {
   const order = new Map(candidates.map(({ id }) => [id, scatter(seed, hash(id))]));
   const sorted = candidates.toSorted((one, other) => (order.get(one.id) ?? 0) - (order.get(other.id) ?? 0));

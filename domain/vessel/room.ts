@@ -2,13 +2,13 @@
 export interface Shelved {
   readonly key: string;
   readonly bytes: number;
-  /** The configuration names it, or an application lives on it. */
+  /** The configuration names it, or an application uses it. */
   readonly isNeeded: boolean;
   /** The time of its last use, in milliseconds since 1970. */
   readonly wantedAt: number;
 }
 
-/** The packages to delete so that so many bytes more fit: nothing that is needed, the oldest first. Undefined: they do not fit. */
+/** The packages to delete so that `bytes` more fit: none that are needed, the oldest first. Undefined if they do not fit. */
 export function toRemove(shelved: readonly Shelved[], bytes: number, most: number): readonly string[] | undefined {
   let over = shelved.reduce((sum, one) => sum + one.bytes, bytes) - most;
   const gone: string[] = [];

@@ -1,19 +1,19 @@
-/** What came of asking a peer. */
+/** The result of a request to a peer. */
 export type AskOutcome =
   | 'good'
-  /** What it sent does not fit its digest. */
+  /** Its data does not match the digest. */
   | 'lied'
   /** It is gone, or answered with an error, or too late. */
   | 'failed'
-  /** It has enough to do, or does not give that piece now. */
+  /** It is overloaded, or does not serve that piece now. */
   | 'busy';
 
-/** How a host stands with a peer. */
+/** The trust of a host in a peer. */
 export interface Trust {
   readonly lies: number;
   readonly failures: number;
   readonly refusals: number;
-  /** Until when it is left alone, in milliseconds since 1970. */
+  /** The time until which it is not asked, in milliseconds since 1970. */
   readonly restsUntil: number;
 }
 
@@ -21,7 +21,10 @@ export const TRUSTED: Trust = { lies: 0, failures: 0, refusals: 0, restsUntil: 0
 
 const MINUTE = 60_000;
 
-/** Who lies is left alone for ten minutes, and longer each time; who fails or is busy for a moment, and longer each time in a row. */
+/**
+ * A peer that lies is not asked for ten minutes, and longer each time. A peer that fails or is busy is not asked for a moment, and longer
+ * each time in a row.
+ */
 export function trustAfter(trust: Trust, outcome: AskOutcome, now: number): Trust {
   const { lies, failures, refusals } = trust;
   switch (outcome) {
