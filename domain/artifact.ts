@@ -1,4 +1,4 @@
-/** A value that flows through a pipeline (docs/reference/protocols.md#artifact). Identity is `name@version`, plus the digest when present. */
+/** A value that flows through a pipeline (docs/reference/protocols.md#artifact). Its identity is `name@version`, plus the digest if it has one. */
 export interface Artifact {
   readonly name: string;
   readonly kind: string;
@@ -16,14 +16,14 @@ export function identityOf(artifact: Pick<Artifact, 'name' | 'version' | 'digest
   return artifact.digest === undefined ? base : `${base}#${artifact.digest}`;
 }
 
-/** Whether an identity is the one a person typed as `name@version`, whatever its digest. */
+/** Whether an identity is the one that a person typed as `name@version`, with any digest. */
 export function isVersionOf(identity: string, nameAtVersion: string): boolean {
   return identity === nameAtVersion || identity.startsWith(`${nameAtVersion}#`);
 }
 
 /**
- * The one opaque version string that a push type gets for a set of artifacts: the version of a single artifact, or the
- * sorted identities of several, so that the same set always gives the same string.
+ * The single opaque version string that a push type gets for a set of artifacts: the version of a single artifact, or
+ * the sorted identities of several. The same set always gives the same string.
  */
 export function versionOf(artifacts: readonly Artifact[]): string {
   const [only] = artifacts;

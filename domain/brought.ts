@@ -31,7 +31,7 @@ export interface Brought {
   readonly stopped?: true;
 }
 
-/** As a deploy reports it to the lock. */
+/** The form in which a deploy reports it to the lock. */
 export interface BroughtReport extends Brought {
   /** Units that it left to other pipelines (the first ones, if there are many): its entry precedes theirs. */
   readonly kept?: readonly string[];
@@ -49,8 +49,9 @@ export interface Replaced {
 }
 
 /**
- * How to tell whether two deploys share units. `names` is the rule until 0.3: it takes the units of large deploys for
- * different ones whenever their configurations differ. A lock that decided so has to decide the same in a replay.
+ * The rule that decides whether two deploys share units. `names` is the rule from before 0.3: it treats the units of
+ * large deploys as different whenever their configurations differ. A lock that decided by it has to decide the same in
+ * a replay.
  */
 type UnitRule = 'marks' | 'names';
 
@@ -75,7 +76,7 @@ export const onUnits = (
   ...(marks === undefined ? ids && { units: ids } : { marks }),
 });
 
-/** Undefined for units that are few enough to be known by name. */
+/** Undefined if the units are few enough to be known by name. */
 export const marksOfMany = (ids: readonly string[]): string | undefined =>
   ids.length > SERVICE_LIMITS.unitsBrought.max ? markUnits(ids) : undefined;
 
@@ -160,7 +161,7 @@ function lastOf(all: readonly Brought[], own: BroughtBy, rule: UnitRule): number
     : all.findLastIndex((one) => one.pipeline === own.pipeline && one.config === own.config && !hasStopped(one, rule));
 }
 
-/** How many tasks of a unit run a version. */
+/** The number of tasks of a unit that run a version. */
 export interface TaskCounts {
   readonly on: number;
   readonly size: number;
@@ -267,8 +268,8 @@ const describeBrought = (replaced: Replaced | null): string =>
 export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
 
 /**
- * Whether the other has all, some or none of the units of the first. If that is not known and both have the same
- * version, none.
+ * Whether the other has all, some or none of the units of the first. If that is unknown and both have the same version:
+ * none.
  */
 function unitsInCommon(one: Brought, other: Brought, rule: UnitRule): 'all' | 'some' | 'none' | 'unknown' {
   if (one.config === other.config) return 'all';

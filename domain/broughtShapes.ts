@@ -21,7 +21,7 @@ export const isBrought = (value: unknown): value is BroughtReport =>
   [value['units'], value['kept']].every((units) => units === undefined || areTexts(units)) &&
   (value['marks'] === undefined || areMarks(value['marks']));
 
-/** A lock and a pipeline keep it in their state. */
+/** Locks and pipelines keep it in their state, so its size is limited. */
 const isSmall = (value: object): boolean => jsonBytes(value) <= SERVICE_LIMITS.broughtEach.max;
 
 const isTime = (value: unknown): boolean => isText(value) && Number.isFinite(Date.parse(value));

@@ -4,7 +4,7 @@ export interface CertificateLook {
   readonly use: string;
   /** A file, the variable that holds it, or the address that presented it. */
   readonly at: string;
-  /** RFC 3339; null where it could not be read. */
+  /** RFC 3339; null if it could not be read. */
   readonly from: string | null;
   readonly until: string | null;
   /** Why it could not be read. */
@@ -44,7 +44,7 @@ export const validityOfChain = (chain: readonly Validity[]): Validity => ({
   untilMs: Math.min(...chain.map(({ untilMs }) => untilMs)),
 });
 
-/** Any one authority suffices: during a change, files hold the next one beside the present one. */
+/** Any one authority suffices: during a change, files hold both the present and the next one. */
 export const validityOfAuthorities = (authorities: readonly Validity[]): Validity => ({
   fromMs: Math.min(...authorities.map(({ fromMs }) => fromMs)),
   untilMs: Math.max(...authorities.map(({ untilMs }) => untilMs)),

@@ -2,7 +2,9 @@ import { formatDuration } from './text';
 
 /** Clocks of machines compared with Temporal's, which timers, windows and lists follow. Times and differences in ms. */
 
-/** A clock that is further off is wrong: bakes and health windows may be as short as this, and NTP keeps it a thousand times better. */
+/**
+ * A clock that is off by more is wrong: bakes and health windows may be as short as this, and NTP keeps clocks a thousand times more accurate.
+ */
 const CLOCK_LIMIT_MS = 5_000;
 
 export const isClockWrong = (aheadMs: number): boolean => Math.abs(aheadMs) > CLOCK_LIMIT_MS;
@@ -15,9 +17,9 @@ export function aheadBetween(atMs: number, fromMs: number, untilMs: number): num
   return atMs > untilMs ? atMs - untilMs : Math.min(0, atMs - fromMs);
 }
 
-/** How far the clock of a worker is ahead of Temporal's, beyond the time that work took to reach it. */
+/** The time by which the clock of a worker is ahead of Temporal's, beyond the time that work took to reach it. */
 export interface WorkerClock {
-  /** As Temporal names it: `<process id>@<host>`. */
+  /** In Temporal's notation: `<process id>@<host>`. */
   readonly identity: string;
   readonly aheadMs: number;
 }
@@ -42,8 +44,8 @@ export const withTask = (differences: readonly number[], startedMs: number, atMs
 ];
 
 /**
- * How far ahead the worker's clock then is: a task is never picked up before it starts, so the smallest difference is
- * closest.
+ * The time by which the worker's clock is then ahead. A task is never picked up before it starts, so the smallest
+ * difference is closest.
  */
 export const aheadByTasks = (differences: readonly number[]): number =>
   differences.length === 0 ? 0 : Math.min(...differences);

@@ -690,7 +690,7 @@ export class ConveyorError extends Error {
   }
 }
 
-/** The error of a code, worded for its parameters: `throw conveyorError('unknown-release', { id })`. */
+/** The error for a code, worded with its parameters: `throw conveyorError('unknown-release', { id })`. */
 export function conveyorError<C extends ErrorCode>(code: C, params: Params<C>): ConveyorError {
   const row = ERRORS[code] as unknown as ErrorEntry<Params<C>>;
   return new ConveyorError(code, row.message(params), row.hint(params), row.retryable, row.exit);

@@ -9,9 +9,9 @@ import type { QueueBacklog } from './metrics';
  */
 
 export interface ExaminationOrder {
-  /** How long each extension has to answer. */
+  /** The time that each extension has to answer. */
   readonly answerMs: number;
-  /** How many times to look at the clocks of workers; missing from an older command line. */
+  /** The number of looks at the clocks of workers; missing from an older command line. */
   readonly clockLooks?: number;
 }
 
@@ -23,19 +23,19 @@ export interface ClockLook {
 
 /** A worker's view of one extension in its configuration. */
 export interface ExtensionLook {
-  /** As `conveyor.config.yaml` has it, such as `push-type`. */
+  /** The kind in `conveyor.config.yaml`, such as `push-type`. */
   readonly kind: string;
   readonly name: string;
   /** Without possible secrets. */
   readonly address: string;
-  /** Why it counts as broken; null where it answered. */
+  /** The reason why it counts as broken; null if it answered. */
   readonly trouble: string | null;
 }
 
 /** The result of the workflow. */
 export interface Examination {
   readonly extensions: readonly ExtensionLook[];
-  /** Clocks of the workers that took a look; missing if none was requested, or the workers have an older version. */
+  /** The clocks of the workers that answered; missing if none were requested, or the workers have an older version. */
   readonly clocks?: readonly WorkerClock[];
 }
 
@@ -47,7 +47,7 @@ export interface Poller {
   readonly lastPollAt: string;
 }
 
-/** How an examination went. */
+/** The result of an examination. */
 export type ExaminationEnd =
   | {
       readonly kind: 'answered';
@@ -79,7 +79,7 @@ export type ListingLook =
   | { readonly kind: 'late'; readonly withinMs: number }
   | { readonly kind: 'silent'; readonly reason: string };
 
-/** A question beside the examination that Temporal did not answer: nothing is known of its subject. */
+/** A question outside the examination that Temporal did not answer: its subject is unknown. */
 export interface UnansweredQuestion {
   readonly subject: 'backlogs' | 'builds' | 'search attributes';
   readonly reason: string;
@@ -87,7 +87,7 @@ export interface UnansweredQuestion {
 
 export interface ExaminationView {
   readonly taskQueue: string;
-  /** Those that polled within two minutes. */
+  /** Workers that polled within two minutes. */
   readonly pollers: readonly Poller[];
   /** The build that gets new work, if workers have builds. */
   readonly build?: Build;
@@ -96,7 +96,10 @@ export interface ExaminationView {
   readonly end: ExaminationEnd;
   /** Work that waits for workers; empty if Temporal does not count it. */
   readonly backlogs: readonly QueueBacklog[];
-  /** How far Temporal's clock is ahead of ours, beyond the duration of the request; null if it did not say. */
+  /**
+   * The time by which Temporal's clock is ahead of ours, beyond the duration of the request; null if Temporal did not
+   * say.
+   */
   readonly clockAheadMs: number | null;
   readonly namespace: string;
   /**
@@ -110,6 +113,6 @@ export interface ExaminationView {
   readonly listing: ListingLook | null;
   /** Missing if Temporal answered all, or the server has an older version. */
   readonly unanswered?: readonly UnansweredQuestion[];
-  /** Those of the server that made the examination. */
+  /** The certificates of the server that made the examination. */
   readonly certificates?: readonly CertificateLook[];
 }

@@ -23,7 +23,7 @@ export const unfitCommand = (command: CommandInput): Unfit | undefined =>
   excessOfCommand(command) ?? firstFound(textsOfCommand(command), (given) => notPlain(given));
 
 /**
- * Checked at every entry point, and again by the workflow, which also gets messages by other ways. Undefined if
+ * Checked at every entry point, and again by the workflow, which also gets messages by other paths. Undefined if
  * everything is within its limits.
  */
 export function excessOfArtifacts(artifacts: readonly Artifact[]): Excess | undefined {

@@ -45,7 +45,7 @@ export type Id =
 /** A release, or one action of it. */
 export type OfRelease = Exclude<Id, { readonly kind: 'pipeline' }>;
 
-/** Reads `kvstore`, `kvstore/12` or `kvstore/12/deploy`; undefined when it is none of them. */
+/** Reads `kvstore`, `kvstore/12` or `kvstore/12/deploy`; undefined for any other text. */
 export function parseId(text: string): Id | undefined {
   const [pipeline = '', number, action, ...rest] = text.split('/');
   if (!NAME.test(pipeline) || rest.length > 0) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The runner's guarantees about scripts, as far as the machine has the means. Each was tried out on the machine itself
+ * The runner's guarantees about scripts, as far as the machine has the means. Each was tested on the machine itself
  * (sandbox/probe.ts).
  */
 export const GUARANTEES = {
@@ -49,7 +49,7 @@ export const REQUIRED: readonly Guarantee[] = Object.keys(GUARANTEES)
   .filter(isGuarantee)
   .filter((name) => name !== 'total');
 
-/** One line; null when nothing is missing. */
+/** One line; null if nothing is missing. */
 export function withoutIsolation(missing: readonly Guarantee[]): string | null {
   if (missing.length === 0) return null;
   return `nothing keeps it from ${missing.map((name) => GUARANTEES[name].keepsFrom).join(', ')}`;

@@ -18,7 +18,7 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 export const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 export const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-/** How deep incoming JSON may nest: the code that reads, checks or writes it recurses for each level. */
+/** The depth to which incoming JSON may nest: the code that reads, checks or writes it recurses for each level. */
 const MAX_NESTING = 100;
 
 /** @throws SyntaxError if the text is not JSON, or nests deeper than MAX_NESTING */

@@ -2,12 +2,12 @@ import { STATE_LIMITS } from './limits';
 import { newestWithin } from './size';
 import type { CommandRecord } from './verbs';
 
-/** How many commands a release or a deploy keeps. */
+/** The number of commands that a release or a deploy keeps. */
 export const RUN_COMMANDS = 200;
 
 /**
  * The commands that a workflow keeps, oldest first: the newest accepted ones and, counted separately, the newest
- * refused ones. So refused commands, however many, never push out those of an owner.
+ * refused ones. So refused commands never push out those of an owner.
  */
 export function keptCommands(
   commands: readonly CommandRecord[],

@@ -11,7 +11,7 @@ export interface Limit {
   readonly of: string;
   readonly max: number;
   readonly unit: 'bytes' | 'entries';
-  /** What happens to an excess. */
+  /** The treatment of an excess. */
   readonly more: 'refused' | 'cut' | 'shortened' | 'waits' | 'holds' | 'joined';
   readonly why: string;
 }
@@ -308,7 +308,7 @@ export const STATE_LIMITS = {
 
 const ITS_LOCK = 'the lock of the service carries it';
 
-/** Limits of what a service's lock knows across pipelines. */
+/** Limits of the knowledge that a service's lock keeps across pipelines. */
 export const SERVICE_LIMITS = {
   bringers: cut('the deploys of other pipelines that are known', 16, 'entries', ITS_LOCK),
   brought: cut('what they brought together', 256 * KB, 'bytes', ITS_LOCK),
@@ -321,7 +321,7 @@ export const SERVICE_LIMITS = {
 
 const ONE_REQUEST = 'a store takes it in a few requests';
 
-/** Configuration: its sources, values and changes, and what a proxy of a host keeps. */
+/** Limits of configuration: its sources, values and changes, and the store of a proxy on a host. */
 export const CONFIG_LIMITS = {
   path: refused('the path of a value or a source', 256, 'bytes', 'it is a key of the store'),
   file: refused('a source file', 1024 * KB, 'bytes', 'a value of it may not be larger'),
@@ -402,7 +402,7 @@ export const VESSEL_LIMITS = {
   peers: refused('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
 } as const satisfies Record<string, Limit>;
 
-/** Tickets for stale pipelines: each daily run carries the open ones. */
+/** Limits of tickets for stale pipelines: each daily run carries the open ones. */
 export const TICKET_LIMITS = {
   open: { ...cut('the tickets that are open at the same time', 1000, 'entries', EACH_RUN), more: 'waits' },
   ticket: refused('what a service calls a ticket', 100, 'bytes', EACH_RUN),
@@ -413,7 +413,7 @@ export const TICKET_LIMITS = {
   said: cut('the reasons that a run shows', 20, 'entries', 'nobody reads more'),
 } as const satisfies Record<string, Limit>;
 
-/** Bugs that are reported: one workflow carries all of them, and every deploy is checked against those in force. */
+/** Limits of reported bugs: one workflow carries all of them, and every deploy is checked against those in force. */
 export const BUG_LIMITS = {
   target: refused('the target of a bug', 256, 'bytes', 'as that of an artifact'),
   revision: refused('a revision of a bug', 128, 'bytes', 'as that of an artifact'),

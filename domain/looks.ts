@@ -2,8 +2,8 @@
 export const STILL_WAITING = 'still-waiting';
 
 /**
- * How many looks have begun since the last one that saw something, which was attempt `since`; the server counts good
- * looks as attempts, too. A request to look at once restarts its count, and then no attempt was that one.
+ * The number of looks since the last one with a result, which was attempt `since`; the server counts successful looks
+ * as attempts, too. A request to look at once restarts the server's count, and then no attempt was that one.
  */
 export const looksSince = (attempt: number, since: number): number =>
   isAnew(attempt, since) ? attempt : attempt - since;

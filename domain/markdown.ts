@@ -2,16 +2,16 @@ import { onOneLine } from './plainText';
 import { cutText, textBytes } from './size';
 
 /**
- * Markdown for the User Metadata tab of the Temporal Web UI, which gives tables no space between their cells: rows of
- * short cells are aligned in a code block instead, and sentences go into lists.
+ * Markdown for the User Metadata tab of the Temporal Web UI. The UI leaves no space between the cells of tables, so
+ * rows of short cells are aligned in a code block instead, and sentences go into lists.
  *
- * Values in `marked` are texts and stay texts, whoever wrote them: a reason cannot make a heading, link, image or HTML.
+ * Values in `marked` are texts and stay texts, from any author: a reason cannot make a heading, link, image or HTML.
  */
 export class Markdown {
   constructor(readonly source: string) {}
 }
 
-/** Our own Markdown, with texts in it as they are: ``marked`**${actor}** waits` ``. */
+/** Our own Markdown, with unchanged texts in it: ``marked`**${actor}** waits` ``. */
 export const marked = (ours: TemplateStringsArray, ...values: readonly (string | number | Markdown)[]): Markdown =>
   new Markdown(ours.map((part, at) => part + markdownSource(values[at] ?? '')).join(''));
 
@@ -31,7 +31,7 @@ function literal(text: string): string {
     .replace(AT_AN_END, (end) => end.replace(/.$/, '\\$&'));
 }
 
-/** The Web UI turns addresses into links by itself; only code spans prevent it. */
+/** The Web UI turns addresses into links automatically; only code spans prevent it. */
 function word(text: string): string {
   if (!isAddress(text)) return escapeMarkdown(text);
   let end = text.length;
@@ -45,10 +45,10 @@ const isAddress = (text: string): boolean =>
 
 const escapeMarkdown = (text: string): string => text.replace(ANYWHERE, '\\$&');
 
-/** The server takes no summary of more than 400 bytes, and a workflow that set one could not continue. */
+/** The server refuses a summary of more than 400 bytes, and a workflow that set one could not continue. */
 const SUMMARY_BYTES = 380;
 
-/** The summary of a workflow, an activity or a timer, which the Web UI takes for Markdown too: one line, and short enough. */
+/** The summary of a workflow, an activity or a timer, which the Web UI also renders as Markdown: one line, and short enough. */
 export function summaryOf(text: string): string {
   const summary = literal(text);
   return textBytes(summary) <= SUMMARY_BYTES ? summary : summaryOf(cutText(text, Math.floor(textBytes(text) * 0.8)));
@@ -57,7 +57,7 @@ export function summaryOf(text: string): string {
 /** A text as code within a line. */
 export const code = (text: string): Markdown => new Markdown(`\`${withoutFences(text) || ' '}\``);
 
-/** Inside code only its end mark has a meaning. */
+/** Inside code only the closing mark has a meaning. */
 const withoutFences = (text: string): string => onOneLine(text).replace(/`/g, "'");
 
 /** A text of several paragraphs from an untrusted author. */
@@ -75,7 +75,7 @@ export function sections(...parts: readonly Markdown[]): string {
 
 export const NO_MARKDOWN = new Markdown('');
 
-/** Rows of cells below each other, two spaces apart; nothing when there are none. */
+/** Aligned rows of cells, two spaces apart; empty if there are none. */
 export function aligned(rows: readonly (readonly string[])[]): Markdown {
   const cells = rows.map((row) => row.map(onOneLine));
   const widths: number[] = [];
@@ -92,7 +92,7 @@ export function aligned(rows: readonly (readonly string[])[]): Markdown {
 export const block = (lines: readonly string[]): Markdown =>
   lines.length > 0 ? new Markdown(['```', ...lines.map(withoutFences), '```'].join('\n')) : NO_MARKDOWN;
 
-/** A heading and a list; nothing when the list is empty. */
+/** A heading and a list; empty if the list is empty. */
 export const list = (heading: string, items: readonly Markdown[]): Markdown =>
   items.length > 0
     ? new Markdown(`${literal(heading)}\n\n${items.map(({ source }) => `- ${source}`).join('\n')}`)

@@ -5,8 +5,8 @@ import type { SideQueue } from './taskQueues';
 import type { ReleaseSummary, Spans } from './views';
 
 /**
- * Metrics of workers, beside those of Temporal's SDK (docs/guides/operate.md#metrics). Labels come from the code and
- * the configuration, never from pipelines, so that their number stays bounded.
+ * Metrics of workers, in addition to those of Temporal's SDK (docs/guides/operate.md#metrics). Labels come from the
+ * code and the configuration, never from pipelines, so their number stays bounded.
  */
 interface Metric {
   readonly kind: 'counter' | 'seconds';
@@ -45,7 +45,7 @@ export interface MeasuredValue {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** How many workflows of a kind run in a state; that of pipelines is empty. */
+/** The number of workflows of a kind in a state; the state is empty for pipelines. */
 export interface OpenCount {
   readonly kind: 'pipeline' | 'release' | 'deploy';
   readonly state: string;
@@ -59,7 +59,7 @@ export interface QueueBacklog {
   /** The build of the workers that take it; empty for workers without a build. */
   readonly build: string;
   readonly tasks: number;
-  /** How long the oldest item has waited. */
+  /** The wait of the oldest item so far. */
   readonly ageMs: number;
 }
 

@@ -16,7 +16,7 @@ export interface LockRequest {
 export interface Mutex {
   readonly holder: LockHolder | null;
   readonly queue: readonly LockRequest[];
-  /** Rises with every change of the owner, so that late messages of a former owner are recognised. */
+  /** Rises with every change of the owner, so that late messages from a former owner can be recognised. */
   readonly fence: number;
   /** Missing in locks that are older than canaries. */
   readonly guests?: readonly Canary[];
@@ -31,19 +31,19 @@ export interface LockHolder {
   readonly sinceMs?: number;
 }
 
-/** A canary: it uses the service beside the holder of the lock, on tasks of its own. */
+/** A canary: it uses the service at the same time as the holder of the lock, on tasks of its own. */
 export interface Canary {
   readonly owner: string;
   /** Its workflow id. */
   readonly requester: string;
-  /** The update ids of its tasks, which no other deploy touches. */
+  /** The update ids of its tasks, which no other deploy updates. */
   readonly updates: readonly string[];
   /** Left out if there are many: then it counts as on all units. */
   readonly units?: readonly string[];
 }
 
 /**
- * A person can send a message to a lock by hand: a request without a requester would be first in the queue and never be
+ * A person can send a message to a lock by hand. A request without a requester would be first in the queue and never be
  * granted.
  */
 export const isLockRequest = (value: unknown): value is LockRequest =>
@@ -98,7 +98,7 @@ export const CANARIES_MEMO = 'canaries';
 /** Whether the holder or a canary keeps others waiting, so that the lock has to know whether these still run. */
 export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || canariesOf(mutex).length > 0;
 
-/** The memo in which a lock keeps what runs on its service; the next lock reads it. */
+/** The memo in which a lock keeps the versions on its service; the next lock reads it. */
 export const BROUGHT_MEMO = 'brought';
 
 export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];

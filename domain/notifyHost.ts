@@ -39,7 +39,7 @@ function groupsOf(host: string): string[] | undefined {
 /** The host of an address as written; undefined if the address begins with a variable or is invalid. */
 export const hostWritten = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined);
 
-/** Whether `egress.allow` lets something be sent to a host; without a list everything may. */
+/** Whether `egress.allow` permits a host; without a list every host is permitted. */
 export function isAllowedHost(host: string, allow: readonly string[] | null): boolean {
   const plain = host.toLowerCase().replace(/\.$/, '');
   return allow === null || allow.some((pattern) => matches(pattern.toLowerCase(), plain));

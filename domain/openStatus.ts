@@ -1,6 +1,6 @@
 /**
- * Whether a workflow of this status continues. `PAUSED` means that a person paused it in Temporal: it keeps its locks,
- * and acts again once that ends. A workflow that continued as new has a following run.
+ * Whether a workflow with this status continues. `PAUSED` means that a person paused it in Temporal: it keeps its
+ * locks, and acts again after the pause. A workflow that continued as new has a following run.
  */
 export const isOpenStatus = (name: string): boolean => OPEN.has(name);
 

@@ -2,7 +2,7 @@ import { hasActionEnded } from './release/nextActions';
 import { withReason } from './text';
 import type { DeployStatus, ReleaseStatus } from './views';
 
-/** How a workflow was ended from outside: through Temporal, by a person or a server. */
+/** The end of a workflow from outside: through Temporal, by a person or a server. */
 export interface EndedOutside {
   readonly at: string;
   readonly how: 'terminated' | 'cancelled' | 'failed' | 'timed out';

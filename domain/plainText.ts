@@ -1,6 +1,7 @@
 /**
- * Texts from outside go into ids, logs and terminals. They must not move the cursor, hide text or change its direction:
- * control characters (C0 with line breaks, C1), line separators, marks of direction, and halves of surrogate pairs.
+ * Texts from outside go into ids, logs and terminals. They must not move the cursor, hide text or change its direction.
+ * Refused are control characters (C0 with line breaks, C1), line separators, marks of direction, and halves of
+ * surrogate pairs.
  */
 const EVERY =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
@@ -17,22 +18,22 @@ export function whyNotPlain(text: string, keep: string = ''): string | undefined
   return found ? `has the control character ${codePointName(found[0])} at character ${found.index + 1}` : undefined;
 }
 
-/** The text with all of these written out as JSON would: `kv\u001b[2J`. Line breaks too, unless `keep` says otherwise. */
+/** The text with all of these characters escaped as in JSON: `kv\u001b[2J`. This includes line breaks, unless `keep` has them. */
 export const writtenOut = (text: string, keep: string = ''): string =>
   text.replace(EVERY, (found) => (keep.includes(found) ? found : `\\u${hex(found)}`));
 
-/** The text on one line: line breaks, with the spaces around them, become one space; all else that is not plain is written out. */
+/** The text on one line: a line break, with the spaces around it, becomes one space; other characters that are not plain are escaped. */
 export const onOneLine = (text: string): string => writtenOut(text.replace(BREAKS, ' '));
 
 const BREAKS = /[ \t]*[\n\r\u0085\u2028\u2029][\s\u0085]*/g;
 
 /**
- * A value with every text in it, also the names of its fields, on one line: stored values and answers may contain
+ * A value with every text in it on one line, including the names of its fields: stored values and answers may contain
  * anything, and are shown in rows and sentences.
  */
 export const allOnOneLine = <T>(value: T): T => mapTexts(value, onOneLine);
 
-/** A value with every text in it changed, also the names of its fields. */
+/** A value with every text in it changed, including the names of its fields. */
 export function mapTexts<T>(value: T, change: (text: string) => string): T {
   if (typeof value === 'string') return change(value) as T;
   if (Array.isArray(value)) return value.map((inner: unknown) => mapTexts(inner, change)) as T;

@@ -3,10 +3,13 @@ export type Principal = string;
 
 export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
 
-/** A group owns things and its members act; no request comes from the group itself. */
+/** A group owns things and its members act; a request never comes from the group itself. */
 export const isGroup = (principal: Principal): boolean => principal.startsWith('group:');
 
-/** Who may command a pipeline: its owners, with the groups among them as the platform's configuration lists them. */
+/**
+ * The principals that may command a pipeline: its owners, with the groups among them as the platform's configuration
+ * lists them.
+ */
 export interface Policy {
   readonly owners: readonly Principal[];
   readonly groups: Readonly<Record<string, readonly Principal[]>>;
@@ -30,7 +33,7 @@ interface Acting {
 export const isByAdmin = ({ permitted = '' }: Pick<Acting, 'permitted'>): boolean =>
   permitted === 'platform.admins' || permitted.startsWith('platform.admins ');
 
-/** Default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */
+/** The default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
   return policy.owners.some((owner) => owner === actor || membersOf(owner, policy.groups).includes(actor));
 }
@@ -46,7 +49,7 @@ export const groupsOfMember = (groups: Policy['groups'], actor: Principal): read
     .filter((name) => groups[name]?.includes(actor))
     .map((name) => `group:${name}`);
 
-/** The groups with an actor added to those that an identity provider names. */
+/** The groups, with an actor added to those that an identity provider names. */
 export const withMember = (groups: Policy['groups'], actor: Principal, names: readonly string[]): Policy['groups'] =>
   Object.assign(
     Object.create(null) as Record<string, readonly Principal[]>,

@@ -8,7 +8,7 @@ export interface ScriptLog {
   readonly tail: string;
 }
 
-/** How much of its log the nth script of a release or deploy may leave in the history. */
+/** The size of the log that the nth script of a release or deploy may leave in the history. */
 export function logBytes(nth: number): number {
   const { logs, log, laterLogs, laterLog, lastLog } = LOG_LIMITS;
   if (nth <= logs.max) return log.max;

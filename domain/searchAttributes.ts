@@ -1,7 +1,7 @@
 /**
  * The attributes by which the Temporal Web UI and `list` find workflows (docs/design/workflows.md#in-the-web-ui).
- * `temporal-dev.sh` registers the same on a development server; a test keeps the two equal. SQL stores have ten slots
- * for keywords and three for lists.
+ * `temporal-dev.sh` registers the same ones on a development server; a test keeps the two equal. SQL stores have ten
+ * slots for keywords and three for lists.
  */
 export const SEARCH_ATTRIBUTES = {
   ConveyorPipeline: 'KEYWORD',

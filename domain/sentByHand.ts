@@ -3,7 +3,7 @@ import { areTexts, isJsonObject, isMissing, isNestedTooDeep, isText, NESTED, typ
 import { INPUTS, type InputName } from './verbs';
 
 /**
- * A person can send a workflow a signal by hand, from the Web UI or with `temporal workflow signal`. A signal of
+ * A person can send a workflow a signal by hand, from the Web UI or with `temporal workflow signal`. A signal with
  * another shape than Conveyor's would fail the workflow task again and again, or be obeyed. It is recognised here (for
  * pipelines in domain/pipeline/shapes.ts) and ignored.
  */

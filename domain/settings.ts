@@ -3,29 +3,29 @@
  * (ARCHITECTURE.md#time). All in ms.
  */
 export interface Settings {
-  /** A worker that says nothing for this long is taken for dead, and its activity starts again elsewhere. */
+  /** A worker that is silent for this long counts as dead, and its activity starts again elsewhere. */
   readonly heartbeatTimeoutMs: number;
-  /** How often a running update is looked at. */
+  /** The interval of looks at a running update. */
   readonly trackIntervalMs: number;
-  /** How often a running action service is asked for its progress. */
+  /** The interval at which a running action service is asked for its progress. */
   readonly progressIntervalMs: number;
   /** A dependency that is silent for this long pauses the deploy, visibly. */
   readonly dependencyGraceMs: number;
-  /** How often a granter checks that the holder still runs. */
+  /** The interval at which a lock or a pipeline checks that the holder still runs. */
   readonly reconcileIntervalMs: number;
-  /** How often a `wait-for` action asks about the release of another pipeline. */
+  /** The interval at which a `wait-for` action asks about the release of another pipeline. */
   readonly waitIntervalMs: number;
-  /** How long a revert whose tasks do not come up waits before it tries again by itself. */
+  /** The time that a revert whose tasks do not come up waits before its next automatic try. */
   readonly revertRetryMs: number;
-  /** How long a task that failed to start has to come up before its failure counts. */
+  /** The time that a task that failed to start has to come up before its failure counts. */
   readonly transientMs: number;
-  /** How long a release waits until an action service has stopped a run that is not wanted any more. */
+  /** The time that a release waits for an action service to stop a run that is no longer wanted. */
   readonly cancelGraceMs: number;
-  /** How often each artifact finder is asked what is new. */
+  /** The interval at which each artifact finder is asked for new versions. */
   readonly sweepIntervalMs: number;
-  /** How much later than its time a sweep may begin, so that not all finders are asked at once. */
+  /** The maximum delay of a sweep, so that not all finders are asked at once. */
   readonly sweepJitterMs: number;
-  /** How much later than its calendar says a pipeline may begin, each by a share of its own, so that not all begin at once. */
+  /** The maximum delay of a pipeline after its calendar, of which each has its own share, so that not all begin at once. */
   readonly calendarSpreadMs: number;
 }
 
@@ -47,7 +47,7 @@ export const DEFAULT_SETTINGS: Settings = {
 const MAX_RETRY_FACTOR = 12;
 
 /**
- * When to retry a revert or canary whose tasks do not come up: at growing intervals, so that weeks of retries fit into
+ * The wait before a revert or canary whose tasks do not come up is retried: it grows, so that weeks of retries fit into
  * one history.
  */
 export const retryAfterMs = ({ revertRetryMs }: Pick<Settings, 'revertRetryMs'>, failures: number): number =>

@@ -2,8 +2,7 @@ const VARIABLE = /^(\$\{\w+\})(.*)$/s;
 
 /**
  * An address without its possible secrets, for errors, logs and pages. The path of an incoming webhook may be a secret;
- * so may the user name with a password and the query of any address. A leading variable stays, because it is only a
- * name.
+ * so may the user name, password and query of any address. A leading variable stays, because it is only a name.
  */
 export function shownUrl(url: string): string {
   const [, variable, rest = ''] = VARIABLE.exec(url) ?? [];

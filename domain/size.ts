@@ -21,7 +21,7 @@ export function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** A character that JSON writes as it is, in one byte. */
+/** A character that JSON writes unchanged, in one byte. */
 const PLAIN = /^[ !#-[\]-~]$/;
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
@@ -60,7 +60,7 @@ export function firstWithin<T>(list: readonly T[], bytes: number): readonly T[] 
   return end === -1 ? list : list.slice(0, end);
 }
 
-/** `714 kB`, `1.5 kB`, `2,000 bytes`: to the byte where it is small and the unit would not be. */
+/** `714 kB`, `1.5 kB`, `2,000 bytes`: exact for small sizes that are not round in the unit. */
 export const formatBytes = (bytes: number): string =>
   bytes < 1024 || (bytes < 10 * 1024 && Number(roundSize(bytes / 1024)) * 1024 !== bytes)
     ? exactBytes(bytes)
@@ -68,7 +68,7 @@ export const formatBytes = (bytes: number): string =>
 
 const exactBytes = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`;
 
-/** A size beside the limit that it is over: to the byte where they would read the same. */
+/** A size and the limit that it exceeds: exact to the byte if they would otherwise read the same. */
 export function sizeAndLimit(bytes: number, max: number): { readonly size: string; readonly limit: string } {
   const isClose = formatBytes(bytes) === formatBytes(max);
   const worded = isClose ? exactBytes : formatBytes;

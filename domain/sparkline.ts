@@ -1,8 +1,8 @@
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
 /**
- * Values as bars, oldest first: `▁▁▂▆█`. They are drawn between the lowest and the highest, with the limit among them
- * where there is one, so that values far from the limit look calm. Empty for fewer than two values.
+ * Values as bars, oldest first: `▁▁▂▆█`. The scale runs from the lowest to the highest value, and includes the limit if
+ * there is one, so that values far from the limit look calm. Empty for fewer than two values.
  */
 export function sparkline(values: readonly number[], limit: number | null): string {
   const finite = values.filter(Number.isFinite);

@@ -5,7 +5,7 @@
 export const SIDE_QUEUES = ['urgent', 'looks', 'scripts'] as const;
 export type SideQueue = (typeof SIDE_QUEUES)[number];
 
-/** The name of a task queue beside the main one. */
+/** The name of a task queue next to the main one. */
 export const sideQueue = (main: string, side: SideQueue): string => `${main}-${side}`;
 
 /** The name of Temporal's worker deployment for all versioned workers of Conveyor. */

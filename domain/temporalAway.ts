@@ -1,7 +1,7 @@
 import { listed } from './text';
 
 /**
- * The state of a Temporal server that did not do what it was asked: `mute` accepts connections but does not answer,
+ * The state of a Temporal server that did not serve a request: `mute` accepts connections but does not answer,
  * `answers` serves requests. `plain` has no TLS although the client uses it, `tls` requires TLS although the client
  * does not use it.
  */
@@ -25,7 +25,7 @@ export function foundTemporal(address: string, state: TemporalState | undefined)
   return `${none}: ${found}`;
 }
 
-/** @param settings those of this client that decide whether it uses TLS */
+/** @param settings the settings of this client that decide whether it uses TLS */
 export function tlsRemedy(state: TlsMismatch, settings: readonly string[]): string {
   const one = settings.length === 1;
   const set = listed([...settings], 'and');

@@ -1,4 +1,4 @@
-/** Wording shared by everything that people read. */
+/** The wording that all messages for people share. */
 
 const UNITS: readonly (readonly [string, number])[] = [
   ['d', 86_400_000],
@@ -7,7 +7,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1000],
 ];
 
-/** `1h 30m`, `45s`, `250ms`: the two largest units that matter. */
+/** `1h 30m`, `45s`, `250ms`: the two largest non-zero units. */
 export function formatDuration(durationMs: number): string {
   const wholeMs = Math.max(0, Math.round(durationMs));
   if (wholeMs < 1000) return `${wholeMs}ms`;
@@ -23,13 +23,13 @@ export function formatDuration(durationMs: number): string {
   return parts.join(' ');
 }
 
-/** `2026-11-23T17:00:00.000Z`; workflows have no other way to write a time that scripts read. */
+/** `2026-11-23T17:00:00.000Z`; workflows have no other format for times that scripts read. */
 export const formatTime = (atMs: number): string => new Date(atMs).toISOString();
 
-/** `paused by user:alice: lunch`; without a reason, which a signal may leave out, no colon either. */
+/** `paused by user:alice: lunch`; without a reason, which a signal may leave out, there is no colon. */
 export const withReason = (text: string, reason: string): string => (reason === '' ? text : `${text}: ${reason}`);
 
-/** Says who refused a call, and why; an answer that already names both stays as it is. */
+/** Names the service that refused a call, and the reason; an answer that already has both stays unchanged. */
 export const refusalWords = (by: string, method: string, why: string): string =>
   why.startsWith(`${by} `) && why.includes(` ${method} `) ? why : `${by} refused ${method}: ${why}`;
 

@@ -61,7 +61,7 @@ export function releaseTrace(release: Pick<ReleaseStatus, ReleasePart>): TraceSp
 
 type ReleasePart = 'id' | 'pipeline' | 'number' | 'state' | 'startedAt' | 'endedAt' | 'trigger' | 'actions';
 
-/** In the words of OpenTelemetry's conventions for CI and CD. */
+/** In the terms of OpenTelemetry's conventions for CI and CD. */
 const CICD_RESULTS: Readonly<Record<string, string>> = {
   ...{ succeeded: 'success', failed: 'failure', cancelled: 'cancellation', skipped: 'skip' },
 };

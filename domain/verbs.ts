@@ -1,7 +1,9 @@
 import type { Proven } from './proof';
 import { withReason } from './text';
 
-/** Inputs of verbs besides actor and reason: each row is an option of the command line and a field of the API. */
+/**
+ * Inputs of verbs, in addition to actor and reason: each row is an option of the command line and a field of the API.
+ */
 interface InputRow {
   /** A `flag` is true or left out; a list names the allowed words. */
   readonly is: 'flag' | 'text' | 'name' | 'version' | 'moment' | 'choice' | readonly string[];
@@ -219,7 +221,7 @@ export interface CommandInput extends Proven, Given {
   readonly vouched?: readonly string[];
 }
 
-/** A command as it is queued and recorded: who, what, when, why, and whether it was accepted. */
+/** A command as it is queued and recorded: its actor, verb, time and reason, and whether it was accepted. */
 export interface CommandRecord {
   readonly at: string;
   readonly verb: Verb;
@@ -241,7 +243,7 @@ export function commandText({ verb, actor, reason, accepted, rejection, permitte
 /** The answer to an accepted update. */
 export interface CommandReceipt {
   readonly accepted: true;
-  /** One sentence: what happens now. */
+  /** One sentence: the effect now. */
   readonly effect: string;
 }
 

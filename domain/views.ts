@@ -22,9 +22,9 @@ export interface Trigger {
   readonly of?: number;
   /** rollback: requested with the note that the undone version is not bad. */
   readonly notBad?: true;
-  /** rollback: to a version that only an import calls good, so it has to pass the rules like any release. */
+  /** rollback: to a version that is good only according to an import, so it has to pass the rules like any release. */
   readonly imported?: true;
-  /** emergency, and a rerun: why. */
+  /** emergency, and a rerun: the reason. */
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
   readonly parent?: string;
@@ -39,7 +39,7 @@ export interface ActionView {
   readonly type: string;
   readonly state: ActionState;
   readonly attempt: number;
-  /** Why it is blocked, or the last message of its action service. */
+  /** The reason why it is blocked, or the last message of its action service. */
   readonly blockedBy: string | null;
   readonly until: string | null;
   /** The id of the lock that it waits for, and the holder. */
@@ -49,12 +49,12 @@ export interface ActionView {
   readonly endedAt: string | null;
   /** The id of its deploy; null for other actions. */
   readonly deploy: string | null;
-  /** If its deploy is paused: by whom, since when and why. */
+  /** If its deploy is paused: the actor, the time and the reason. */
   readonly paused?: Pause;
   readonly needs: readonly string[];
   readonly progress: number | null;
   readonly message: string | null;
-  /** Who may pick, while it waits for a person; null otherwise. */
+  /** The principals that may pick, while it waits for a person; null otherwise. */
   readonly pickBy: readonly string[] | null;
   /** An emergency that waits for owners to approve it. */
   readonly approval?: ApprovalView | null;
@@ -71,7 +71,7 @@ export interface ActionView {
   readonly url?: string | null;
 }
 
-/** Who holds a lock. */
+/** The holder of a lock. */
 export interface Holder {
   /** Its release, such as `search/4`. */
   readonly id: string;
@@ -79,7 +79,7 @@ export interface Holder {
   readonly since: string | null;
 }
 
-/** How many people must approve, who has approved, and who cannot because they requested it. */
+/** The number of people who must approve, those who have approved, and those who cannot because they requested it. */
 export interface ApprovalView {
   /** The approvals by owners that an emergency needs, or the highest number that a rule of the platform requires. */
   readonly needed: number;
@@ -107,7 +107,7 @@ export interface ApprovalRuleView {
 export interface Undone {
   /** The release of the rollback: `web/5`. */
   readonly by: string;
-  /** When the rollback finished; null until then. */
+  /** The time when the rollback finished; null until then. */
   readonly at: string | null;
   /** The state of the rollback until then: while `queued`, it waits. */
   readonly state?: ReleaseState;
@@ -136,9 +136,9 @@ export interface ReleaseSummary {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly artifacts: readonly Artifact[];
-  /** In the status of its pipeline: who paused the release itself, since when and why. */
+  /** In the status of its pipeline: the pause of the release itself, with its actor, time and reason. */
   readonly paused?: Pause;
-  /** In lists and in the status of its pipeline: its paused deploy, since when and why. */
+  /** In lists and in the status of its pipeline: its paused deploy, with the time and reason. */
   readonly pausedDeploy?: Pause & { readonly id: string };
   /**
    * The rollback that has undone it or is undoing it; missing if the list or its pipeline no longer has the rollback.
@@ -157,7 +157,7 @@ export interface ReleaseSummary {
 }
 
 export interface ReleaseStatus extends ReleaseSummary {
-  /** Once it is undone. */
+  /** Present once it is undone. */
   readonly runsNow?: readonly RunsNow[];
   readonly actions: readonly ActionView[];
   readonly commands: readonly CommandRecord[];
@@ -185,7 +185,7 @@ export interface ChildrenView {
   readonly notStarted: number;
   /** The first children that did not succeed. */
   readonly failures: readonly ChildFailure[];
-  /** Why it failed, or starts nothing more. */
+  /** The reason why it failed, or starts nothing more. */
   readonly reason: string | null;
   readonly commands: readonly CommandRecord[];
 }
@@ -226,16 +226,16 @@ export interface Pause {
 }
 
 /**
- * The dependency for which a deploy is paused, as Temporal knows it at this moment; the pause's own reason dates from
- * its beginning.
+ * The dependency for which a deploy is paused, as Temporal sees it now; the pause's own reason dates from its
+ * beginning.
  */
 export interface DependencyNow {
   readonly answers: boolean;
-  /** When it last answered or failed to; null if Temporal does not say. */
+  /** The time of its last answer or failure; null if Temporal does not say. */
   readonly at: string | null;
   /** Its answer, or the error. */
   readonly said: string;
-  /** When the next request is made; null during a request. */
+  /** The time of the next request; null during a request. */
   readonly nextAt: string | null;
 }
 
@@ -258,7 +258,7 @@ export interface PhaseView {
   readonly index: number;
   readonly name: string;
   readonly scope: string;
-  /** As written: `3`, `5%`. */
+  /** In the notation of the file: `3`, `5%`. */
   readonly amount: string;
   readonly state: PhaseState;
   /** All units if they are few; otherwise the first unfinished ones, and none of phases long past. */
@@ -270,7 +270,7 @@ export interface PhaseView {
   /** Null while baking; see `bakeUntil`. */
   readonly bakedAt: string | null;
   readonly bakeUntil: string | null;
-  /** Who skipped what, and why. */
+  /** The actor of a skip, its subject, and the reason. */
   readonly skipped: string | null;
 }
 
@@ -326,7 +326,7 @@ export interface Spans {
 }
 
 export interface RevertView {
-  /** `health` or the person who asked. */
+  /** `health` or the person who asked for it. */
   readonly by: string;
   readonly reason: string;
   readonly startedAt: string;
@@ -345,8 +345,7 @@ export interface DeploySummary {
   readonly outcome: DeployOutcome | null;
   readonly classification: Classification | null;
   /**
-   * How far it had come when it failed, from 0 to 1: the tasks up to the end of that phase, divided by those of all
-   * phases.
+   * The progress at its failure, from 0 to 1: the tasks up to the end of that phase, divided by those of all phases.
    */
   readonly progress?: number | null;
   readonly version: string;
@@ -360,7 +359,7 @@ export interface DeploySummary {
 }
 
 export interface DeployStatus extends DeploySummary {
-  /** One sentence on what it is doing, or why and until when it waits. */
+  /** One sentence: its present activity, or the reason and the end of its wait. */
   readonly summary: string;
   /** The reason and the end of its wait; null if it does not wait, or neither is known. */
   readonly blockedBy?: string | null;
@@ -396,7 +395,7 @@ export interface DeployStatus extends DeploySummary {
   readonly timeline: readonly TimelineEntry[];
   readonly spans: Spans;
   readonly revert: RevertView | null;
-  /** The commands to type next, most useful first. */
+  /** Suggested commands, most useful first. */
   readonly next: readonly string[];
   readonly webUi: string;
 }
@@ -407,26 +406,26 @@ export interface PipelineSummary {
   readonly description: string;
   readonly owners: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** `frozen` when it is both frozen and held. */
+  /** `frozen` if it is both frozen and held. */
   readonly state: 'active' | 'held' | 'frozen';
-  /** When the freeze ends by itself; missing if a person has to end it. */
+  /** The time at which the freeze ends by itself; missing if a person has to end it. */
   readonly frozenUntil?: string;
   readonly active: readonly number[];
   readonly lastRelease: number | null;
   /**
-   * When a successful deploy last brought something new into production; missing if none has. In lists as of the last
-   * ended release.
+   * The time at which a successful deploy last brought something new into production; missing if none has. In lists,
+   * this is as of the last ended release.
    */
   readonly deployedAt?: string;
-  /** In lists: who retired, froze or holds it (the strongest of these); the reason is shortened. */
+  /** In lists: the actor that retired, froze or holds it (the strongest of these); the reason is shortened. */
   readonly stopped?: Stopped;
-  /** In lists: its workflow has ended and nothing of it continues, until it is applied again. */
+  /** In lists: its workflow has ended and none of its work continues, until it is applied again. */
   readonly ended?: true;
   /** As in a release. */
   readonly problem?: string;
 }
 
-/** When deploys (or, with `gates: releases`, releases) of a pipeline may start. */
+/** The times at which deploys (or, with `gates: releases`, releases) of a pipeline may start. */
 export interface ScheduleView {
   readonly mode: 'continuous' | 'calendar' | 'manual';
   readonly gates: 'deploys' | 'releases';
@@ -451,13 +450,13 @@ export interface FinderView {
   readonly kind: 'finder';
   /** `idle`: no pipeline uses it; `paused`: a person paused its Temporal Schedule; `unasked`: no worker asks it. */
   readonly state: 'answers' | 'failing' | 'idle' | 'paused' | 'unasked';
-  /** When the last answered sweep began; null if none is known. */
+  /** The time when the last answered sweep began; null if none is known. */
   readonly answeredAt: string | null;
-  /** Failing and unasked: the time since which it has been so, at least. */
+  /** If failing or unasked: the time since which it has been so, at least. */
   readonly since: string | null;
-  /** Its error, or why it is not asked. */
+  /** Its error, or the reason why it is not asked. */
   readonly reason: string | null;
-  /** When it is asked next; null while it is being asked, or if not known. */
+  /** The time of the next question; null while it is being asked, or if unknown. */
   readonly nextAt: string | null;
   /** The first reasons why artifacts of its last sweep were refused. In the status of a pipeline, only its own. */
   readonly refused: readonly string[];
@@ -472,12 +471,12 @@ export interface WaitView {
   readonly until: string | null;
 }
 
-/** Who stopped a pipeline, when and why. */
+/** The stop of a pipeline: its actor, time and reason. */
 export interface Stopped {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;
-  /** When a freeze ends by itself. */
+  /** The time at which a freeze ends by itself. */
   readonly until?: string;
 }
 
@@ -512,11 +511,11 @@ export interface GoodView {
 export interface PipelineStatus extends PipelineSummary {
   readonly held: Stopped | null;
   readonly frozen?: Stopped | null;
-  /** Who retired it; `apply` brings it back. */
+  /** The actor that retired it; `apply` brings it back. */
   readonly retired?: Stopped;
   readonly schedule?: ScheduleView;
   readonly groups?: readonly GroupView[];
-  /** For deploy actions with `maxDeploys` in a window: when the last ones began, oldest first. */
+  /** For deploy actions with `maxDeploys` in a window: the times at which the last ones began, oldest first. */
   readonly begun?: Readonly<Record<string, readonly string[]>>;
   /** The waits of queued releases, and of actions of running ones. */
   readonly waits?: readonly WaitView[];
@@ -533,26 +532,26 @@ export interface PipelineStatus extends PipelineSummary {
   readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];
   readonly commands: readonly CommandRecord[];
-  /** Who last imported records of it from a file, and when. */
+  /** The actor and time of the last import of records from a file. */
   readonly imported?: { readonly actor: string; readonly at: string };
   readonly webUi: string;
   /** The page that lists it with its releases and deploys. */
   readonly webUiList?: string;
 }
 
-/** `plan -o json`. */
+/** The output of `plan -o json`. */
 export interface PlanView {
   readonly pipeline: string;
   readonly action: string;
   readonly pattern: string;
   /**
-   * Where and for how long its version has to soak first; the times of the phases do not include this. `for` is the
-   * former name of `forMs`.
+   * The place and the duration of the soak before it; the times of the phases do not include this. `for` is the former
+   * name of `forMs`.
    */
   readonly soak?: SoakSpec & { readonly forMs: number };
   /** A release that waits in the queue for longer is cancelled; missing if releases never expire. */
   readonly expireAfterMs?: number;
-  /** When it may update; missing if always. */
+  /** The times at which it may update; missing if always. */
   readonly windows?: readonly WindowSpec[];
   /** The blackouts that it would run into. */
   readonly blackouts?: readonly BlackoutSpec[];
@@ -567,13 +566,13 @@ export interface PlanView {
     readonly updatedAt: string | null;
     readonly bakedAt: string | null;
   }[];
-  /** Every check in full words, also if the file refers to a ready check. */
+  /** Every check in full, even if the file refers to a ready check. */
   readonly checks: readonly { readonly name: string; readonly rule: string }[];
   readonly finishesAt: string | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 
-/** How many entries of a list were left out, by the name of the list. */
+/** The number of entries that were left out of a list, by the name of the list. */
 export type Omitted = Readonly<Record<string, number>>;
 
 /**
@@ -603,7 +602,7 @@ export interface DeployRow {
   /** Units that it left out because they were unavailable. */
   readonly skipped?: readonly string[];
   readonly progress?: number;
-  /** Who reverted it (`health` or a person), and whether its version is known-bad; missing in old rows. */
+  /** The actor of its revert (`health` or a person), and whether its version is known-bad; missing in old rows. */
   readonly reverted?: { readonly by: string; readonly bad: boolean };
   readonly overridden?: readonly Override[];
   readonly omitted?: Omitted;

@@ -7,7 +7,7 @@ import type { PipelineSpec } from './spec/pipeline';
 import { formatTime } from './text';
 import type { PipelineStatus } from './views';
 
-/** Why a release that was just started does not deploy yet, as far as its pipeline and its file show it. */
+/** The reason why a release that was just started does not deploy yet, as far as its pipeline and its file show it. */
 export interface WaitAhead {
   readonly by: 'freeze' | 'hold' | 'calendar' | 'window';
   /** The waiting action; null if the release or all its deploys wait. */

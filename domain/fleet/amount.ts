@@ -1,14 +1,14 @@
-/** How much of a unit: a number of its tasks, a percentage of its present size, or all of it. */
+/** A share of a unit: a number of its tasks, a percentage of its present size, or all of it. */
 export type Amount = { readonly count: number } | { readonly percent: number } | { readonly all: true };
 
-/** An amount of tasks of each unit, or of whole units where units have no tasks inside. */
+/** An amount of tasks of each unit, or of whole units if units have no tasks inside. */
 export type PhaseAmount = Amount | { readonly units: Amount };
 
 const COUNT = '[1-9]\\d*';
 /** More than 0, at most 100. */
 const PERCENT = '0+\\.0*[1-9]\\d*|0*[1-9]\\d?(?:\\.\\d+)?|0*100(?:\\.0+)?';
 
-/** What `parseAmount` reads. */
+/** The inputs of `parseAmount`. */
 export const AMOUNT_PATTERN = `^\\s*(?:(${COUNT})|(${PERCENT})%)\\s*$`;
 const AMOUNT = new RegExp(AMOUNT_PATTERN);
 
@@ -28,8 +28,8 @@ export function formatAmount(amount: PhaseAmount): string {
 }
 
 /**
- * How many of `size` an amount means: percent rounds up, at least one, never more than there are (docs/design/deploy.md#plan).
- * `tasksOf({ percent: 1 }, 150)` is 2.
+ * The number of tasks that an amount stands for, out of `size`: a percentage rounds up, to at least one and never more than there are
+ * (docs/design/deploy.md#plan). `tasksOf({ percent: 1 }, 150)` is 2.
  */
 export function tasksOf(amount: Amount, size: number): number {
   if (size <= 0) return 0;

@@ -1,8 +1,8 @@
 import type { Unit } from './unit';
 
 /**
- * Which units a phase means: `*` all, `label:value` by label, else a unit's name. A unit id that holds a colon
- * is written as `name:<id>`.
+ * The units of a phase: `*` for all, `label:value` by label, else a unit's name. A unit id with a colon is written as
+ * `name:<id>`.
  */
 export type Scope = string;
 

@@ -5,15 +5,15 @@ import { textBytes } from '../size';
 export type FieldType = 'boolean' | 'integer' | 'number' | 'text';
 export type FieldValue = boolean | number | string;
 
-/** The fields of a config as one version of an app knows them. */
+/** The fields of a config that one version of an app knows. */
 export type MobileSchema = Readonly<Record<string, FieldType>>;
 
-/** Where the value of a field comes from. */
+/** The source of the value of a field. */
 export type Source =
   | { readonly constant: FieldValue }
   /** A value of the configuration, or a field of it: `limits.video`. */
   | { readonly config: string; readonly field?: string }
-  /** By default true or false. */
+  /** The default values are true and false. */
   | { readonly gate: string; readonly on?: FieldValue; readonly off?: FieldValue };
 
 /** The source of each field of each config: one value of the configuration, changed without any client. */
@@ -32,7 +32,7 @@ export interface Translated {
   readonly kept: Readonly<Record<string, string>>;
 }
 
-/** Exactly the fields of the schema. A fault affects only the fields that depend on it. */
+/** Returns exactly the fields of the schema. A fault affects only the fields that depend on it. */
 export function translate(
   schema: MobileSchema,
   sources: Translation[string] | undefined,

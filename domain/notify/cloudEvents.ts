@@ -1,7 +1,7 @@
 import type { Format } from './format';
 import type { Notice } from './notice';
 
-/** CloudEvents 1.0 in structured mode; `data` is a CDEvent where there is one for it, else the notice. */
+/** CloudEvents 1.0 in structured mode; `data` is a CDEvent if there is one for the notice, else the notice itself. */
 export interface CloudEvent {
   readonly specversion: '1.0';
   readonly id: string;
@@ -31,7 +31,7 @@ export function cloudEvent(notice: Notice): CloudEvent {
   };
 }
 
-/** A CloudEvent with a CDEvent in it where there is one for the notice. */
+/** A CloudEvent that contains a CDEvent if there is one for the notice. */
 export const cloudEvents: Format = {
   contentType: 'application/cloudevents+json; charset=utf-8',
   body: cloudEvent,
@@ -42,7 +42,7 @@ interface CdEvent {
   readonly subject: { readonly id: string; readonly type: string; readonly content: object };
 }
 
-/** The CDEvent for it; undefined where the vocabulary has none: a pause is no end and no incident. */
+/** The CDEvent for a notice; undefined if the vocabulary has none: a pause is neither an end nor an incident. */
 function cdSubject(notice: Notice): CdEvent | undefined {
   const { on, deploy } = notice;
   if (on === 'paused') return undefined;

@@ -2,7 +2,7 @@ import { cloudEvents } from './cloudEvents';
 import type { Format } from './format';
 import { slack } from './slack';
 
-/** A format is one file beside this one, and its row here: the name is what `format` of a pipeline file says. */
+/** Each format is one file in this folder with a row here; the name is the `format` of a pipeline file. */
 const FORMATS = { cloudevents: cloudEvents, slack } satisfies Readonly<Record<string, Format>>;
 
 export type FormatName = keyof typeof FORMATS;

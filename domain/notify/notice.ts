@@ -5,9 +5,9 @@ export const NOTIFY_ON = ['reverted', 'paused', 'failed', 'succeeded', 'cancelle
 
 export type NotifyOn = (typeof NOTIFY_ON)[number];
 
-/** Something that happened to a release, or to one of its deploys. */
+/** An event of a release, or of one of its deploys. */
 export interface Notice {
-  /** The same when it is sent again: `deploy/kvstore/12/deploy/1/paused/2`. Receivers know a repetition by it. */
+  /** The same id if it is sent again: `deploy/kvstore/12/deploy/1/paused/2`. Receivers recognise a repetition by it. */
   readonly id: string;
   readonly on: NotifyOn;
   /** ISO-8601 */
@@ -15,7 +15,7 @@ export interface Notice {
   readonly pipeline: string;
   /** `kvstore/12` */
   readonly release: string;
-  /** `kvstore/12/deploy`; null when it is about the release as a whole. */
+  /** `kvstore/12/deploy`; null if it is about the release as a whole. */
   readonly deploy: string | null;
   readonly phase: string | null;
   /** The push type of the deploy; null for a release. */

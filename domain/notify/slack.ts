@@ -10,7 +10,7 @@ export const slack: Format = {
   body: slackMessage,
 };
 
-/** `text` is for notifications of the phone, `blocks` for the channel. */
+/** `text` is for notifications on phones, `blocks` for the channel. */
 function slackMessage(notice: Notice): object {
   const { release, phase, actor, artifacts } = notice;
   const details = [
@@ -39,7 +39,7 @@ const MARKS: Readonly<Record<NotifyOn, string>> = {
 
 const SLACK_LENGTH = 2_900;
 
-/** Slack makes links and mentions of nothing in it. */
+/** Slack makes no links or mentions from it. */
 const QUOTED = { type: 'mrkdwn', verbatim: true } as const;
 
 const forSlack = (text: string): string =>

@@ -8,7 +8,7 @@ export interface Deviation {
   readonly why: string;
 }
 
-/** Places that a person should check again before they propose the value. None for a value that was there before. */
+/** Places that a person should check again before they propose the value; empty for a value that occurred before. */
 export function deviations(shape: Shape, value: unknown): readonly Deviation[] {
   const found: Deviation[] = [];
   compare(shape, value, '', (path, why) => void found.push({ path, why }), 0);

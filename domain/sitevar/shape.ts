@@ -3,16 +3,16 @@ import { SITEVAR_LIMITS } from '../limits';
 /** The common shape of all past values of a sitevar. */
 export interface Shape {
   readonly kinds: readonly Kind[];
-  /** For its texts, if any. */
+  /** For its texts, if there are any. */
   readonly text?: TextKind;
-  /** For the entries of its lists, if any. */
+  /** For the entries of its lists, if there are any. */
   readonly items?: Shape;
   /** For its objects. */
   readonly fields?: Readonly<Record<string, Field>>;
 }
 
 export type Kind = 'boolean' | 'number' | 'text' | 'list' | 'object' | 'null';
-/** The most special that all texts are: JSON of an object or a list, a time of ISO 8601, or any text. */
+/** The most specific kind that all texts have: JSON of an object or a list, an ISO 8601 time, or any text. */
 export type TextKind = 'json' | 'timestamp' | 'general';
 
 export interface Field {
@@ -21,7 +21,7 @@ export interface Field {
   readonly always: boolean;
 }
 
-/** The shape of what a sitevar was so far; undefined where it was nothing yet. Only the newest values of a long history count. */
+/** The shape of a sitevar's past values; undefined if it has none. Only the newest values of a long history count. */
 export function shapeOf(history: readonly unknown[]): Shape | undefined {
   const newest = history.slice(-SITEVAR_LIMITS.history.max);
   return newest.length === 0 ? undefined : merged(newest, 0);
