@@ -122,7 +122,7 @@ async function* permittedPipelines(
 ): AsyncGenerator<PipelineSubscriptions> {
   for await (const one of index.subscriptions(finder)) {
     const use = { kind: 'artifact-finder', name: finder } as const;
-    // As at the apply, all pipelines may take the output of others.
+    // As in an apply, all pipelines may take the output of others.
     const isAsked = platform !== undefined && finder !== PIPELINE_OUTPUT;
     const decision = isAsked ? decideUse(platform(), one.owners, use) : undefined;
     if (decision?.allowed === false) refuse(one.pipeline, decision.why);

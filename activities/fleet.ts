@@ -48,7 +48,7 @@ export interface PlanRequest {
   readonly inherited?: Inheritance;
   /** For a rollback. */
   readonly restores?: Restored;
-  /** The approvals with which it was let go. */
+  /** The approvals of its release. */
   readonly approvals?: ApprovalAsk;
   readonly rules: RevertRules;
 }

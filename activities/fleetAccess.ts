@@ -70,7 +70,7 @@ export async function allowJoined(
 }
 
 /**
- * Whether the rules still let a release go, with the units of its plan.
+ * Whether the rules still admit a release, with the units of its plan.
  * @throws ApplicationFailure `not-permitted`
  */
 export const allowApproved = (

@@ -10,7 +10,7 @@ type Counts = ReadonlyMap<string, TaskCounts>;
  * The units that a rollback or follow-on leaves to other pipelines, by id, with the versions that those have brought. If a deploy stopped half-way,
  * of another pipeline or of this one, the version of a unit does not show what it left there. So the push type counts the tasks of the unit. If it
  * does not answer in time, the version of the unit decides.
- * @param inherited the changes that earlier deploys of this pipeline left behind; they go back, whatever else runs there
+ * @param inherited the changes that earlier deploys of this pipeline left behind; they go back, even if other versions run there
  */
 export async function findKeepers(
   ports: Pick<PushPorts, 'clock'>,

@@ -33,7 +33,7 @@ export interface RevertRequest {
   readonly now?: Snapshot;
   readonly rules: RevertRules;
   readonly updatedBy: readonly string[];
-  /** Lockstep: so many tasks of these units, and no others. */
+  /** Lockstep: the number of tasks of each unit; other units are left alone. */
   readonly counts?: TaskCounts;
   /** Lockstep: units that the push type has refused to take back; they come last. */
   readonly aside?: readonly string[];
@@ -43,7 +43,7 @@ export interface RevertRequest {
 export interface RevertSent {
   /** The ids under which it was sent: more than one if a part was refused. */
   readonly updateIds: readonly string[];
-  /** The units, at most so many as are shown. */
+  /** The units; if there are many, only as many as are shown. */
   readonly units: readonly { readonly id: string; readonly toVersion: string }[];
   readonly count: number;
   /** Units that no longer exist. */

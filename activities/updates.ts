@@ -33,7 +33,7 @@ export interface PhaseWork {
 }
 
 export interface UpdateRequest extends PhaseWork, Sending {
-  /** Lockstep: so many tasks of these units, and no others. */
+  /** Lockstep: the number of tasks of each unit; other units are left alone. */
   readonly counts?: TaskCounts;
 }
 

@@ -9,8 +9,8 @@ import { listed } from './text';
 import { hasMark, markOf, markUnits, splitMarks } from './unitMarks';
 
 /**
- * What runs on a service and which pipeline brought it: the lock of the service keeps this, newest last, one entry for each deploy action.
- * A version without an entry is unknown, and blocks nothing.
+ * The versions that run on a service, with the pipelines that brought them: the lock of the service keeps one entry for each deploy action, newest
+ * last. A version without an entry is unknown, and blocks nothing.
  */
 export interface Brought {
   readonly pipeline: string;
@@ -37,7 +37,7 @@ export interface BroughtReport extends Brought {
   readonly kept?: readonly string[];
 }
 
-/** Another release runs where a deploy had brought its version. */
+/** A release that runs in place of a version that a deploy had brought. */
 export interface Replaced {
   /** `web-b/1`. */
   readonly by: string;

@@ -15,8 +15,7 @@ export type CertificateState =
   { readonly kind: 'valid' | 'ending' | 'ended' | 'early' } | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * Long enough to renew a certificate by hand. Shorter-lived ones are renewed by a program, when a third of their life
- * is left.
+ * Long enough to renew a certificate by hand. A program renews shorter-lived ones, when a third of their life is left.
  */
 const RENEW_WITHIN_MS = 14 * 86_400_000;
 

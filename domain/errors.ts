@@ -6,7 +6,7 @@ import { lastPollWords } from './text';
 import type { Unfit } from './unfit';
 
 /**
- * Every error that a person or a script can meet, in one table: the message, a hint, whether trying again may help, and
+ * Every error that a person or a script can meet, in one table: the message, a hint, whether another try may help, and
  * the exit code of the command line. `docs/errors.md` lists the same codes; a test keeps them equal.
  */
 interface ErrorEntry<P> {
@@ -675,7 +675,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 type Params<C extends ErrorCode> = Parameters<(typeof ERRORS)[C]['message']>[0];
 
-/** Thrown for everything in the table above; carries what the command line prints and exits with. */
+/** Thrown for everything in the table above; carries the message and the exit code of the command line. */
 export class ConveyorError extends Error {
   override readonly name = 'ConveyorError';
 

@@ -2,9 +2,10 @@ import { FLEET_LIMITS } from './fleet/limits';
 
 /**
  * The limits of all input, and of everything that grows in a pipeline's workflow. A workflow carries its whole state
- * from one history to the next in one payload, which Temporal refuses above 2 MB and warns about from 512 kB; a
- * pipeline that outgrew that could never continue or answer again. Input over its limit is refused; a pipeline's memory
- * over its limit loses the oldest. `docs/reference/limits.md` is generated from this table, and a test fills all of it.
+ * from one history to the next in one payload, which Temporal refuses above 2 MB and warns about from 512 kB. A
+ * pipeline that outgrew that could never continue or answer again. Input over its limit is refused. If a pipeline's
+ * memory is over its limit, the oldest entries go. `docs/reference/limits.md` is generated from this table, and a test
+ * fills all of it.
  */
 export interface Limit {
   /** Its name in a refusal. */

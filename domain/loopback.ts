@@ -4,7 +4,7 @@ export const LOOPBACK_ADDRESS = '127.0.0.1';
 /** `localhost`, or an address that stands for the machine itself; with brackets, as in a URL, or without. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** Whether the host is this machine itself, so that no one can listen in between. */
+/** Whether the host is this machine itself, so that others cannot read the traffic on its way. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 /**

@@ -10,8 +10,8 @@ const EVERY =
 export const LINES = '\n\r\t';
 
 /**
- * Why a text from outside is refused: `has the control character U+001B at character 4`. Undefined if it is plain,
- * apart from the characters in `keep`.
+ * The reason why a text from outside is refused: `has the control character U+001B at character 4`. Undefined if it is
+ * plain, apart from the characters in `keep`.
  */
 export function whyNotPlain(text: string, keep: string = ''): string | undefined {
   const found = [...text.matchAll(EVERY)].find(([character]) => !keep.includes(character));

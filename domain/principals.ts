@@ -16,8 +16,8 @@ export interface Policy {
 }
 
 /**
- * Why the actor of a request may not command; undefined if they may. If a server already permitted it by a rule of the
- * platform, the owners are not consulted.
+ * The reason why the actor of a request may not command; undefined if they may. If a server already permitted it by a
+ * rule of the platform, the owners are not consulted.
  */
 export function whyNotCommand(policy: Policy, { actor, permitted }: Acting, pipeline: string): string | undefined {
   if (isGroup(actor)) return `${actor} is a group, which never acts: come as one of its members`;

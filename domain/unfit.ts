@@ -7,8 +7,8 @@ export interface Excess {
 }
 
 /**
- * Why a text is refused, for the error `invalid-text`: it is empty, not plain (domain/plainText.ts), or gives an
- * unreadable order.
+ * The reason why a text is refused, for the error `invalid-text`: it is empty, not plain (domain/plainText.ts), or
+ * gives an unreadable order.
  */
 export interface BadText {
   readonly what: string;

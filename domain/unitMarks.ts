@@ -2,8 +2,8 @@ import { FLEET_LIMITS } from './fleet/limits';
 import { hash } from './hash';
 
 /**
- * A compact set of many units: 40 bits of each id in 8 characters, sorted and joined. Ten thousand units, the most of a
- * deploy, take 80 kB. The chance of a collision with one of ten thousand others is below one in ten thousand.
+ * A compact set of many units: 40 bits of each id in 8 characters, sorted and joined. Ten thousand units, the maximum
+ * of a deploy, take 80 kB. The chance of a collision with one of ten thousand others is below one in ten thousand.
  */
 const WIDTH = 8;
 

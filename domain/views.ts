@@ -191,7 +191,7 @@ export interface ChildrenView {
 }
 
 export interface ChildFailure {
-  /** Its release, such as `model-7/3`; the pipeline alone when it was refused. */
+  /** Its release, such as `model-7/3`; only the pipeline if it was refused. */
   readonly id: string;
   readonly state: 'failed' | 'cancelled' | 'refused';
   readonly reason: string;

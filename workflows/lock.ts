@@ -229,7 +229,7 @@ async function notifyHolders({ holder }: Mutex, canary: string): Promise<void> {
   await Promise.all(sent);
 }
 
-/** @returns false when the requester is gone: signalling a closed workflow fails. */
+/** @returns false if the requester is gone: signalling a closed workflow fails. */
 async function sendGrant(requester: string, { fence, brought }: Mutex, waited: boolean): Promise<boolean> {
   const grant: LockGrant = { lock: workflowInfo().workflowId, fence, waited, ...(brought ? { brought } : {}) };
   return getExternalWorkflowHandle(requester)

@@ -76,7 +76,7 @@ export interface Signers {
 
 export type ReadSigners = (artifact: Artifact, pipeline: string) => Signers;
 
-/** The basis of decisions besides the request: from the present configuration, never from a message. */
+/** The basis of decisions, in addition to the request: from the present configuration, never from a message. */
 export interface PlatformFacts {
   /** Null without the section: then only owners decide. */
   readonly policy: PlatformPolicy | null;

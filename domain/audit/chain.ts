@@ -35,7 +35,7 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`).join(',')}}`;
 }
 
-/** The expected end of a chain, as its server noted it beside the file. */
+/** The expected end of a chain, as its server noted it next to the file. */
 export interface Ends {
   /** The record before the first that is kept; older ones went with their files. */
   readonly first: Link;

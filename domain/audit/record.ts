@@ -3,7 +3,7 @@ import type { Door, OperationName } from '../access/operations';
 import { AUDIT_LIMITS } from '../limits';
 import { cutText } from '../size';
 
-/** Events in the audit besides operations of callers: actions of the server, or requests of unknown callers. */
+/** Events in the audit other than operations of callers: actions of the server, or requests of unknown callers. */
 export type AuditEvent = 'come-in' | 'refusals' | 'configure' | 'audit';
 
 export const AUDIT_OUTCOMES = ['accepted', 'refused', 'unknown'] as const;

@@ -46,7 +46,7 @@ export interface ShardRecord extends ShardPlan {
   readonly stage: 'first' | 'rest';
   readonly size: number;
   readonly state: 'waiting' | 'running' | 'over';
-  /** Whether it has been told to start nothing more. */
+  /** Whether it was asked to start nothing more. */
   readonly stopTold: boolean;
   /** Its last report; null before the first. */
   readonly report: ShardReport | null;

@@ -31,7 +31,7 @@ export interface ShardState {
 /** How one child ended. */
 export interface ChildEnd {
   readonly pipeline: string;
-  /** Null when it was refused. */
+  /** Null if it was refused. */
   readonly number: number | null;
   readonly state: 'succeeded' | 'failed' | 'cancelled';
   /** Why it failed, if more is known than its state. */

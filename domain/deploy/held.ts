@@ -8,7 +8,7 @@ import { idsOf, type Pages, type Snapshot } from './snapshot';
  */
 export type HeldUnits = { readonly ids: readonly string[] } | (Pages & { readonly some?: readonly string[] });
 
-/** The release of a deploy action that a rollback restores. */
+/** The facts about the deploy that a rollback restores, for one action. */
 export interface Restored {
   /** Missing if it is not known. */
   readonly held?: HeldUnits;

@@ -2,7 +2,7 @@ import { bucketKey, bucketOf, partsOf, sampleKey } from './hash';
 import type { GateUser, Project, Restraint, GateRule } from './project';
 import { compareVersions, parseVersion, withoutBuildNumber } from './version';
 
-/** Inputs of a gate besides the project and the user. */
+/** The inputs of a gate, in addition to the project and the user. */
 export interface GateContext {
   /** The name of the project, which determines the sampling of users. */
   readonly project: string;

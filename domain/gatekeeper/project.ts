@@ -43,7 +43,7 @@ export interface GateRule {
   readonly pass: number;
 }
 
-/** The first rule whose restraints all hold decides; without one no user passes. */
+/** The first rule whose restraints all hold decides. If there is none, no user passes. */
 export interface Project {
   readonly rules: readonly GateRule[];
 }

@@ -58,8 +58,8 @@ export function whyQueued(
 }
 
 /**
- * Removes releases that never start. Of those that wait for the same opening of the calendar, only the newest stays; a line that has grown too
- * long loses its oldest; and expired releases go. With `supersede: never` each release has its turn.
+ * Removes releases that never start. If several wait for the same opening of the calendar, only the newest stays. A line that has grown too
+ * long loses its oldest, and expired releases go. With `supersede: never` each release has its turn.
  */
 export function thinned(before: PipelineState, nowMs: number): PipelineState {
   const state = withoutExpired(withoutDropped(before, nowMs), nowMs);

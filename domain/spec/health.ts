@@ -51,7 +51,10 @@ type Written = z.input<typeof writtenCheck>;
 /** A check in a file: complete, or a ready check with overrides. */
 type HealthCheckSource = Written | (Partial<Written> & { readonly uses: string });
 
-/** A check in a pipeline file: durations are text, and with `uses` the rest is that of a ready one. What comes out is whole. */
+/**
+ * A check in a pipeline file: durations are text, and with `uses` the ready check provides the other fields. The parsed check is
+ * complete.
+ */
 export const healthCheckInFile = z.preprocess(
   takeReady,
   writtenCheck.transform(({ uses: _taken, ...check }): HealthCheck => check),

@@ -22,7 +22,7 @@ export interface SbomComponent {
   readonly purl: string | null;
   /** A file, or data: no package. */
   readonly isContent: boolean;
-  /** Names of its package without a version, if it may be one; empty for files and the like. */
+  /** Names of its package without a version, if it may be one; empty for files and data. */
   readonly packageNames: readonly string[];
   readonly version: string | undefined;
 }
