@@ -86,10 +86,7 @@ export interface PhaseLook {
 export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   const { snapshots } = ports;
   return {
-    /**
-     * Checks that its artifacts have the required signatures and that the push type takes the configuration, and finds the service of
-     * the units.
-     */
+    /** Checks the signatures of its artifacts and its config, and finds the service of the units. */
     validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = [], restores?: Restored) =>
       validated(ports, invoke, call, artifacts, restores),
 
