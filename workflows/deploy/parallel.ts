@@ -108,7 +108,8 @@ class Guard implements GroupControl {
   }
 
   /**
-   * A group may have become unhealthy during the halt, without an effect. Nothing continues without a new evaluation.
+   * A group may have become unhealthy during the halt without being paused, so nothing continues before a new
+   * evaluation.
    */
   async refresh(): Promise<void> {
     const { run, control } = this;

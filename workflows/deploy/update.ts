@@ -22,7 +22,7 @@ export type UpdateEnd =
   | { readonly kind: 'refused'; readonly reason: string; readonly byCanaries?: true }
   | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
 
-/** The push type contradicts its own report of an update, so the update counts for nothing. */
+/** The push type contradicts its own report of an update, so the update does not count. */
 export const isDenied = (end: UpdateEnd): end is Extract<UpdateEnd, { kind: 'stuck' }> =>
   end.kind === 'stuck' && end.denied === true;
 
@@ -74,7 +74,7 @@ export class Update {
 /** An update, forward or back, as the runner sends and follows it. */
 export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
   readonly updateId: string;
-  /** Left out for all strides except the last, whose rest is counted before the next stride. */
+  /** Left out for all strides before the last, because their rest is counted before the next stride anyway. */
   readonly brings?: Proof['brings'];
   /** Sends the update; the Web UI shows it under the summary in the options. */
   readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentOrder>;

@@ -159,7 +159,7 @@ class ShardRun {
       .catch(() => undefined);
   }
 
-  /** Resolves when all work that runs beside the loop has ended. */
+  /** Resolves when all work that runs in parallel with the loop has ended. */
   async drained(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }
