@@ -106,7 +106,10 @@ test('commands go to Temporal itself only with break glass, and say so', async (
   const refused = await stack.conveyor(['status', name, ...address], somebody);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--break-glass')]);
   const broken = await stack.conveyor(['status', name, ...address, '--break-glass', 'the server is slow'], somebody);
-  expect([broken.code, broken.stderr]).toEqual([0, expect.stringContaining('bypassing the server: the server is slow')]);
+  expect([broken.code, broken.stderr]).toEqual([
+    0,
+    expect.stringContaining('bypassing the server: the server is slow'),
+  ]);
 });
 
 test('doctor says through which door commands go, and a token that is wrong or a server that is gone is named', async () => {
