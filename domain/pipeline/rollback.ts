@@ -32,7 +32,7 @@ export function rollbackOf(
   const newest = own.flatMap((good) => good.at(-1)?.release ?? []);
   const former = formerDeploys(state, number, newest);
   if (former.length > 0) return { impossible: whyFormer(state, former) };
-  if (all.length === 0) return { impossible: whyActive(state, number) ?? NOTHING_DEPLOYED };
+  if (all.length === 0) return { impossible: whyActive(state, number) ?? whyLeft(state, number) ?? NOTHING_DEPLOYED };
   if (newest.includes(number)) return backTo(state, own, number);
   if (!isLeftOver(state, number)) return { impossible: whyNotNewest(state, all, newest, number) };
   const back = backTo(state, all, number);
@@ -49,6 +49,21 @@ function formerDeploys({ spec, good }: PipelineState, number: number, newest: re
 const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly string[]): string =>
   `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
   `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
+
+/** The deploys of a release that its rollback has left running, after the pipeline file dropped them. */
+function whyLeft(state: PipelineState, number: number): string | undefined {
+  const left = state.history.find((row) => row.number === number && hasSucceeded(row) && isLeftOver(state, number));
+  return (
+    left &&
+    whyFormer(
+      state,
+      left.deploys.map(({ action }) => action),
+    )
+  );
+}
+
+const hasSucceeded = ({ deploys }: PipelineState['history'][number]): boolean =>
+  deploys.some(({ outcome }) => outcome === 'succeeded');
 
 /** The release is about to end, and its pipeline has not yet recorded the result. */
 export const NOT_BOOKED = 'its end is being recorded: ask again';
@@ -93,10 +108,25 @@ function whyNotNewest(
   );
 }
 
-/** @param newest the last release that was deployed everywhere */
-function whyNewer({ deploys: { holder } }: PipelineState, newest: number): string {
-  if (holder === null) return `release ${newest} is what runs now; revert that one`;
-  return `release ${holder.owner} is being deployed over release ${newest}; revert one of these`;
+/** @param newest the last release that is good everywhere; a newer one may run that its rollback has left. */
+function whyNewer(state: PipelineState, newest: number): string {
+  const { holder } = state.deploys;
+  const left = releaseLeftByRollback(state, newest);
+  if (holder !== null)
+    return `release ${holder.owner} is being deployed over release ${left?.number ?? newest}; revert one of these`;
+  return left === undefined
+    ? `release ${newest} is what runs now; revert that one`
+    : `release ${left.number} may still run, since its rollback, release ${left.by}, did not succeed; revert that one`;
+}
+
+/** The newest release that succeeded, and is not good any more, although no rollback of it has succeeded. */
+function releaseLeftByRollback(state: PipelineState, newest: number): { number: number; by: number } | undefined {
+  const left = state.history.findLast(
+    (row) => row.number > newest && hasSucceeded(row) && isLeftOver(state, row.number),
+  );
+  if (left === undefined) return undefined;
+  const by = state.history.findLast(({ trigger }) => trigger.kind === 'rollback' && trigger.of === left.number);
+  return by && { number: left.number, by: by.number };
 }
 
 /** @param inProduction the deploys to undo; each has brought at least one version */

@@ -151,7 +151,7 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
       other?.outcome === 'succeeded' && other.version === BROUGHT_BY_ANOTHER.exec(refused)?.[3],
   ],
   [
-    /^release \d+ is what runs now/,
+    /^release \d+ (is what runs now|may still run)/,
     (seen, { of }, refused) => {
       const said = Number(/\d+/.exec(refused)?.[0]);
       const brought = succeededOf(seen).find(({ release }) => release === said);

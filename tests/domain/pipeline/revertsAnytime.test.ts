@@ -33,6 +33,7 @@ const EVENTS = [
   'hotfix',
   'undo-hotfix',
   'roll-back',
+  'roll-back-reverted',
   'anew',
 ] as const;
 type Event = (typeof EVENTS)[number];
@@ -74,6 +75,8 @@ function after(world: World, event: Event, nth: number): World {
     }
     case 'hotfix': {
       if (now === undefined || now.by !== undefined || now.action !== action) return world;
+      // A release that its rollback left running is not good any more, so the pipeline does not record who replaces it.
+      if (state.good[action]?.at(-1)?.release !== now.release) return world;
       const by = { by: `hotfix/${nth}`, version, at: new Date(NOW).toISOString(), artifacts: [artifact(version)] };
       const told = replaced(state, { pipeline: 'kvstore', action, release: now.release, by }, NOW);
       return { ...world, state: told, ran: [...ran, { release: now.release, version, action, by: by.by }] };
@@ -84,21 +87,24 @@ function after(world: World, event: Event, nth: number): World {
       return { ...world, state: told, ran: ran.slice(0, -1) };
     }
     case 'roll-back':
-      return rolledBackTo(world, now?.release ?? 0);
+      return rolledBackTo(world, now?.release ?? 0, 'succeeded');
+    case 'roll-back-reverted':
+      return rolledBackTo(world, now?.release ?? 0, { revertedBy: 'user:alice' });
     case 'anew':
       return { ...world, state: restored({ ...state, retired: { actor: 'user:alice', at: '', reason: '' } }) };
   }
 }
 
-function rolledBackTo(world: World, of: number): World {
+function rolledBackTo(world: World, of: number, outcome: Parameters<typeof deployed>[1]): World {
   const { state, action, ran } = world;
   const back = rollbackOf(state, of);
   if ('impossible' in back) return world;
   const number = state.nextNumber;
   const begun = started(rolledBack(state, back, { of, actor: 'user:alice', reason: '', notBad: false }, NOW), number);
-  const ended = recordRelease(begun, resultOf(number, [deployed(action, 'succeeded', ...back)], back), NOW);
+  const ended = recordRelease(begun, resultOf(number, [deployed(action, outcome, ...back)], back), NOW);
   const version = back[0]?.version ?? '';
-  return { ...world, state: ended, ran: [...ran, { release: number, version, action }] };
+  const brought = outcome === 'succeeded' ? [{ release: number, version, action }] : [];
+  return { ...world, state: ended, ran: [...ran, ...brought] };
 }
 
 /** Why what is said of a release is not true; undefined where it is. */
@@ -115,7 +121,10 @@ function untrue({ state, action, ran }: World, of: number): string | undefined {
   const why = back.impossible;
   const claims: readonly (readonly [RegExp, boolean])[] = [
     [/^nothing of it is deployed$/, ran.every((one) => one.action !== action)],
-    [/^release (\d+) is what runs now/, Number(/\d+/.exec(why)?.[0]) === now?.release && now.by === undefined],
+    [
+      /^release (\d+) (is what runs now|may still run)/,
+      Number(/\d+/.exec(why)?.[0]) === now?.release && now.by === undefined,
+    ],
     [/^hotfix\/\d+ is what runs now/, now?.by !== undefined && why.startsWith(now.by)],
     [
       /^it was deployed by (deploy-\d+), which the pipeline file no longer has/,

@@ -244,6 +244,20 @@ describe('a rollback goes back to', () => {
     expect(versionsOf(rollbackOf(good(failed, 'kv:5'), 3))).toBe('release 5 is what runs now; revert that one');
   });
 
+  test('not what a rollback that was itself reverted has left running: the refusal names that', () => {
+    const reverted = recordRelease(
+      started(rollBack(three, 3), 4),
+      resultOf(4, [deployed('deploy', { revertedBy: 'user:alice' }, artifact('kv:2'))], [artifact('kv:2')]),
+      NOW,
+    );
+    const why = 'release 3 may still run, since its rollback, release 4, did not succeed; revert that one';
+    expect([4, 2].map((of) => versionsOf(rollbackOf(reverted, of)))).toEqual([why, ['executable@kv:1']]);
+    // The revert has marked the version of the rollback as bad.
+    expect(versionsOf(rollbackOf(reverted, 3))).toEqual(['executable@kv:1']);
+    const over = deploying(running(reverted, artifact('kv:4')), '5');
+    expect(versionsOf(rollbackOf(over, 1))).toBe('release 5 is being deployed over release 3; revert one of these');
+  });
+
   test.each(['cancelled', 'failed'] as const)('the last good version when a deploy %s half way', (outcome) => {
     const half = released(three, deployed('deploy', outcome, artifact('kv:4')));
     expect(versionsOf(rollbackOf(half, 4))).toEqual(['executable@kv:3']);
