@@ -95,14 +95,18 @@ export function strideBack(all: readonly LockstepUnitBack[]): Stride {
   };
 }
 
-const there = ({ left, on }: LockstepUnitBack): number => Math.max(left, on);
+/**
+ * The number of tasks that cannot carry the old version's traffic. Live ones may be another deploy's, so the dead ones among those that are left
+ * count besides.
+ */
+const there = ({ left, on, down = 0 }: LockstepUnitBack): number => Math.max(left, on + Math.min(down, left));
 
 /**
  * The units that go back first: those that have dead tasks and whose live tasks cannot carry the share, as far as they
  * can go back together.
  */
 function weakest(units: readonly LockstepUnitBack[], share: number): readonly LockstepUnitBack[] {
-  const weak = judging(units).filter((unit) => unit.left > unit.on && share * builtFor(unit) > unit.on + ROUNDING);
+  const weak = judging(units).filter((unit) => there(unit) > unit.on && share * builtFor(unit) > unit.on + ROUNDING);
   const least = carriedBy(weak, ({ on }) => on);
   const together = weak.filter((unit) => neededBy([unit], there) <= least + ROUNDING);
   return together.length > 0 ? together : weak;

@@ -72,12 +72,17 @@ function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
   const last = touching.at(-1);
   if (last === undefined || last.skipped?.includes(job.name)) return;
   if (last.outcome === 'succeeded') expectDeployed(last, job);
-  if (last.outcome === 'reverted') expectGone(last, job, leftBehind(touching.slice(0, -1)));
+  if (last.outcome === 'reverted') expectGone(last, job, leftBehind(touching.slice(0, -1), job));
 }
 
-/** Versions that deploys left on a job and that no deploy has replaced since: a reverted deploy takes back only its own tasks. */
-function leftBehind(deploys: readonly Deploy[]): string[] {
-  const settled = deploys.findLastIndex(({ outcome }) => outcome === 'succeeded' || outcome === 'reverted');
+/**
+ * Versions that deploys left on a job and that no deploy has replaced since: a reverted deploy takes back only its own tasks, and so does the
+ * follow-on of one that went on without the job after it had updated some of its tasks.
+ */
+function leftBehind(deploys: readonly Deploy[], { name }: Pick<JobView, 'name'>): string[] {
+  const settled = deploys.findLastIndex(
+    ({ outcome, skipped = [] }) => outcome === 'reverted' || (outcome === 'succeeded' && !skipped.includes(name)),
+  );
   return deploys.slice(settled + 1).map(({ version }) => version);
 }
 

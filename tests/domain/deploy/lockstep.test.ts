@@ -97,6 +97,11 @@ describe('the next stride back', () => {
       [back(10, 2, 0, 10), back(20, 4, 12)],
       [50, { 'of 20': 4 }, false],
     ],
+    [
+      'keeps the traffic of dead tasks beside those that others had brought there',
+      [{ ...back(5, 1, 3), down: 1 }],
+      [75, { 'of 5': 1 }, false],
+    ],
     ['takes a unit of one task last', [back(1, 1, 1), back(4, 1, 4)], [100, { 'of 4': 1 }, false]],
     ['takes it with the rest', [back(1, 1, 1), back(4, 1, 1)], [0, { 'of 1': 1, 'of 4': 1 }, true]],
   ])('%s', (_title, shards, expected) => {
