@@ -76,8 +76,8 @@ function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
 }
 
 /**
- * Versions that deploys left on a job and that no deploy has replaced since: a reverted deploy takes back only its own tasks, and so does the
- * follow-on of one that went on without the job after it had updated some of its tasks.
+ * Versions that deploys left on a job and that no deploy has replaced since: a reverted deploy takes back only its own tasks. A deploy that left the
+ * job out, after it had updated some of its tasks, leaves those to its follow-on.
  */
 function leftBehind(deploys: readonly Deploy[], { name }: Pick<JobView, 'name'>): string[] {
   const settled = deploys.findLastIndex(
