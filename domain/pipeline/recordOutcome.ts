@@ -35,6 +35,7 @@ export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs
   const booked = recordDeploys(state, release, unrecorded(release, result), nowMs);
   return {
     ...booked,
+    good: withUndone(booked, release, result),
     active: booked.active.filter(({ number }) => number !== result.number),
     ready: state.ready.filter((deploy) => deploy.release !== result.number),
     deploys: releasedBy(state.deploys, result.number),
@@ -43,6 +44,21 @@ export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs
     ),
     history: [...state.history, row].slice(-KEPT_RELEASES),
   };
+}
+
+/** The good deploys, with those that a rollback began to undo and that run on, because it never started or was itself reverted. */
+function withUndone(
+  { good, spec }: PipelineState,
+  { undone = {} }: ActiveRelease,
+  { deploys, neverStarted }: ReleaseResult,
+): PipelineState['good'] {
+  const runsOn = (action: string): boolean => {
+    const outcomes = deploys.filter((deploy) => deploy.action === action).map(({ result }) => result.outcome);
+    return neverStarted === true || (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'reverted'));
+  };
+  const again = Object.entries(undone).filter(([action]) => spec.actions[action]?.type === 'deploy' && runsOn(action));
+  const restored = again.map(([action, all]) => [action, [...(good[action] ?? []), ...all]] as const);
+  return { ...good, ...Object.fromEntries(restored) };
 }
 
 /** The inputs and outputs of the pipeline's last release, with which `when: { changed: … }` compares. */

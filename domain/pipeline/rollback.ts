@@ -224,9 +224,11 @@ export function rolledBack(
   nowMs: number,
 ): PipelineState {
   const isUndone = ({ release, by }: GoodDeploy): boolean => release === of && by === undefined;
-  const undone = Object.values(state.good).flatMap((good) =>
-    good.filter(isUndone).flatMap(({ artifacts }) => artifacts),
-  );
+  const undoing = Object.entries(state.good).flatMap(([action, deploys]) => {
+    const own = deploys.filter(isUndone);
+    return own.length === 0 ? [] : [[action, own] as const];
+  });
+  const undone = undoing.flatMap(([, deploys]) => deploys.flatMap(({ artifacts }) => artifacts));
   const good = Object.fromEntries(
     Object.entries(state.good).map(([action, deploys]) => [action, deploys.filter((deploy) => !isUndone(deploy))]),
   );
@@ -238,7 +240,10 @@ export function rolledBack(
   const isImported = Object.values(restoredBy(state, back)).some((restored) => restored.imported);
   const marks = { ...(notBad ? { notBad } : {}), ...(isImported ? { imported: true as const } : {}) };
   const trigger = { kind: 'rollback', actor, key: null, of, ...marks } as const;
-  return created(held, back, trigger, nowMs);
+  // An earlier rollback does not bring back its release any more; keeping one such record at a time bounds the state.
+  const active = held.active.map(({ undone: _earlier, ...release }) => release);
+  const more = undone.length === 0 ? {} : { undone: Object.fromEntries(undoing) };
+  return created({ ...held, active }, back, trigger, nowMs, more);
 }
 
 /**

@@ -97,6 +97,8 @@ export interface ActiveRelease {
   readonly reverted?: true;
   /** The release that it was asked to make way for. */
   readonly overtakenBy?: number;
+  /** A rollback: the good deploys that it began to undo, by action. They are good again if it leaves the fleet as it was. */
+  readonly undone?: PipelineState['good'];
   /** It was ended from outside, and work that it began continues: in words. */
   readonly gone?: { readonly endedAt: string; readonly open: readonly string[] };
   /** With `gates: releases`: the time at which the calendar lets it start; null: never; missing: not looked up yet. */
@@ -228,7 +230,7 @@ export function created(
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
-  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn' | 'rerunOf' | 'place'> = {},
+  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn' | 'rerunOf' | 'place' | 'undone'> = {},
 ): PipelineState {
   const number = state.nextNumber;
   // The artifacts of a rollback or a follow-on are in the good deploys, and are looked up there when it starts.

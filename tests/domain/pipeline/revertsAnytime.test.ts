@@ -75,8 +75,6 @@ function after(world: World, event: Event, nth: number): World {
     }
     case 'hotfix': {
       if (now === undefined || now.by !== undefined || now.action !== action) return world;
-      // A release that its rollback left running is not good any more, so the pipeline does not record who replaces it.
-      if (state.good[action]?.at(-1)?.release !== now.release) return world;
       const by = { by: `hotfix/${nth}`, version, at: new Date(NOW).toISOString(), artifacts: [artifact(version)] };
       const told = replaced(state, { pipeline: 'kvstore', action, release: now.release, by }, NOW);
       return { ...world, state: told, ran: [...ran, { release: now.release, version, action, by: by.by }] };

@@ -8,6 +8,7 @@ import { markKnownBad } from '../../../domain/pipeline/knownBad';
 import { ARTIFACT_LIMITS } from '../../../domain/limits';
 import { created, heldBy, isKnownBad, started, type PipelineState } from '../../../domain/pipeline/state';
 import { repeated } from '../../../domain/pipeline/submissions';
+import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { DeployEnded } from '../../../domain/release/state';
 import type { CommandInput, PipelineVerb } from '../../../domain/verbs';
 import type { Artifact } from '../../../domain/artifact';
@@ -244,18 +245,39 @@ describe('a rollback goes back to', () => {
     expect(versionsOf(rollbackOf(good(failed, 'kv:5'), 3))).toBe('release 5 is what runs now; revert that one');
   });
 
-  test('not what a rollback that was itself reverted has left running: the refusal names that', () => {
-    const reverted = recordRelease(
-      started(rollBack(three, 3), 4),
-      resultOf(4, [deployed('deploy', { revertedBy: 'user:alice' }, artifact('kv:2'))], [artifact('kv:2')]),
-      NOW,
-    );
-    const why = 'release 3 may still run, since its rollback, release 4, did not succeed; revert that one';
-    expect([4, 2].map((of) => versionsOf(rollbackOf(reverted, of)))).toEqual([why, ['executable@kv:1']]);
-    // The revert has marked the version of the rollback as bad.
-    expect(versionsOf(rollbackOf(reverted, 3))).toEqual(['executable@kv:1']);
-    const over = deploying(running(reverted, artifact('kv:4')), '5');
-    expect(versionsOf(rollbackOf(over, 1))).toBe('release 5 is being deployed over release 3; revert one of these');
+  describe('after a rollback of the third release that did not come through,', () => {
+    const ended = (...outcomes: Parameters<typeof deployed>[1][]): PipelineState =>
+      recordRelease(
+        started(rollBack(three, 3), 4),
+        resultOf(
+          4,
+          outcomes.map((outcome) => deployed('deploy', outcome, artifact('kv:2'))),
+          [artifact('kv:2')],
+        ),
+        NOW,
+      );
+    const saidOf = (state: PipelineState, ...releases: number[]) =>
+      releases.map((of) => versionsOf(rollbackOf(state, of)));
+
+    test('the third release is what runs, if the rollback was itself reverted or never started', () => {
+      const reverted = ended({ revertedBy: 'user:alice' }, { revertedBy: 'user:alice' });
+      const neverStarted = recordRelease(rollBack(three, 3), { ...resultOf(4, [], []), neverStarted: true }, NOW);
+      const runs = 'release 3 is what runs now; revert that one';
+      for (const state of [reverted, neverStarted]) {
+        expect(saidOf(state, 4, 2, 1)).toEqual([runs, runs, runs]);
+        expect(pipelineStatus(state, NOW).lastGood).toMatchObject({ deploy: { release: 3, version: 'kv:3' } });
+      }
+      // The revert has marked the version of the rollback as bad.
+      expect([...saidOf(reverted, 3), ...saidOf(neverStarted, 3)]).toEqual([['executable@kv:1'], ['executable@kv:2']]);
+      const over = deploying(running(reverted, artifact('kv:4')), '5');
+      expect(saidOf(over, 1)).toEqual(['release 5 is being deployed over release 3; revert one of these']);
+    });
+
+    test('the refusal names the third release, if the rollback has left units of both', () => {
+      const why = 'release 3 may still run, since its rollback, release 4, did not succeed; revert that one';
+      for (const state of [ended('failed'), ended('cancelled'), ended({ revertedBy: 'user:alice' }, 'failed')])
+        expect(saidOf(state, 1)).toEqual([why]);
+    });
   });
 
   test.each(['cancelled', 'failed'] as const)('the last good version when a deploy %s half way', (outcome) => {
