@@ -50,16 +50,12 @@ const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly strin
   `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
   `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
 
-/** The deploys of a release that its rollback has left running, after the pipeline file dropped them. */
+/** Names the deploys that the pipeline file dropped after their release's rollback had left it running. */
 function whyLeft(state: PipelineState, number: number): string | undefined {
   const left = state.history.find((row) => row.number === number && hasSucceeded(row) && isLeftOver(state, number));
-  return (
-    left &&
-    whyFormer(
-      state,
-      left.deploys.map(({ action }) => action),
-    )
-  );
+  const actions = (left?.deploys ?? []).map(({ action }) => action);
+  const former = actions.filter((action) => state.spec.actions[action]?.type !== 'deploy');
+  return former.length === 0 ? undefined : whyFormer(state, former);
 }
 
 const hasSucceeded = ({ deploys }: PipelineState['history'][number]): boolean =>

@@ -36,7 +36,7 @@ export async function judge(
   for (const deploy of deploys) if (deploy.outcome !== null) judgeSteps(world.slow.runs, deploy);
   const jobs = await world.jobs();
   for (const job of jobs) expectSettled(job, deploys);
-  for (const canary of canaries) expectUndone(canary, jobs, deploys);
+  for (const canary of canaries) if (!hasFailedLike(canary, canaries)) expectUndone(canary, jobs, deploys);
   if (configuration) await judgeConfiguration(world, deploys);
   for (const deploy of deploys) expectFollowed(deploy, releases);
   if (source.emergency?.approvals) for (const release of releases) expectApproved(release, deploys);
@@ -96,9 +96,13 @@ function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): 
   return phases.some(({ startedAt }) => startedAt !== null);
 }
 
+/** Another canary of the same version could not go back, and its tasks cannot be told from those of this one. */
+const hasFailedLike = ({ version }: Deploy, canaries: readonly Deploy[]): boolean =>
+  canaries.some((canary) => canary.version === version && canary.outcome === 'revert-failed');
+
 /** Nothing of a canary remains, except a version that a deploy brought as well; with many units it names only some of them. */
 function expectUndone({ version, outcome }: Deploy, jobs: readonly JobView[], deploys: readonly Deploy[]): void {
-  if (outcome === null || outcome === 'revert-failed') return;
+  if (outcome === null) return;
   for (const job of jobs) {
     const brought = deploys.filter((deploy) => deploy.version === version);
     const isDeployed = brought.some((deploy) => deploy.outcome === 'succeeded' || touches(deploy, job));
