@@ -29,8 +29,8 @@ const UNSTORED: readonly ExaminationEnd['kind'][] = ['unwritten', 'unbegun'];
 function unansweredChecks(unanswered: readonly UnansweredQuestion[]): DoctorCheck[] {
   const reasons = [...new Set(unanswered.map(({ reason }) => reason))];
   return reasons.map((reason) => ({
-    ...{ name: 'Temporal', state: 'warning' },
-    found: `did not answer about ${unanswered
+    ...{ name: 'Temporal answers', state: 'warning' },
+    found: `not about ${unanswered
       .filter((one) => one.reason === reason)
       .map(({ subject }) => subject)
       .join(', ')}: ${reason}`,

@@ -235,13 +235,13 @@ describe('questions that Temporal does not answer', () => {
   ] as const;
   const found = (end: ExaminationEnd) =>
     examinationChecks(view(end, { unanswered }), 'this machine')
-      .filter(({ name }) => name === 'Temporal')
+      .filter(({ name }) => name === 'Temporal answers')
       .map(({ state, found }) => [state, found]);
 
   test('are a warning each, once for each reason, and never look like an answer', () =>
     expect(found({ kind: 'answered', tookMs: 300, extensions: [], unused: [] })).toEqual([
-      ['warning', `did not answer about builds, search attributes: ${denied}`],
-      ['warning', 'did not answer about backlogs: 4 DEADLINE_EXCEEDED'],
+      ['warning', `not about builds, search attributes: ${denied}`],
+      ['warning', 'not about backlogs: 4 DEADLINE_EXCEEDED'],
     ]));
 
   test('are not listed where Temporal cannot store anything, which explains them', () =>
