@@ -1,7 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { link, rm } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConveyorError, conveyorError } from '../../domain/errors';
+import { UNFINISHED } from '../../sdk/replaceFile';
 import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
@@ -19,8 +22,10 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
     place: file,
     use: (access, run) =>
       runInTurn(file, useMs + LOCK_PATIENCE_MS, async () => {
+        const isNew = !existsSync(file);
+        if (isNew && access === 'write') await createFile(file);
         // A file that does not exist yet cannot be opened read-only.
-        const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
+        const target = isNew && access === 'read' ? ':memory:' : file;
         const { instance, connection } = await connectToFile(target, access === 'read' && target === file);
         const late = AbortSignal.timeout(useMs);
         const interrupt = (): void => connection.interrupt();
@@ -82,12 +87,28 @@ async function runInTurn<T>(file: string, patienceMs: number, run: () => Promise
   return Promise.race([turn, patience]).finally(() => over.abort());
 }
 
-async function connectToFile(file: string, readOnly: boolean) {
+/** Creates the file under another name first, since DuckDB cannot open one whose creator was killed. */
+async function createFile(file: string): Promise<void> {
+  const part = `${file}.${randomUUID()}${UNFINISHED}`;
+  try {
+    const { instance, connection } = await connectToFile(part, false, file);
+    connection.closeSync();
+    instance.closeSync();
+    // Unlike a new name, a link never replaces the file of a process that was faster.
+    await link(part, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw toArchiveError(error, file);
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+async function connectToFile(file: string, readOnly: boolean, place = file) {
   // Loaded on first use: the library has 70 MB.
   const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
-    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${getMessage(error)}` });
+    throw conveyorError('archive-unusable', { place, detail: `DuckDB does not load: ${getMessage(error)}` });
   });
-  return retryWhileLocked(file, async () => {
+  return retryWhileLocked(place, async () => {
     const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
     return { instance, connection: await instance.connect() };
   });

@@ -6,7 +6,7 @@ import { examinationAnswer } from '../examinationSchemas';
 import { SharedRead } from '../shared';
 
 /** Each examination is a workflow: however many people ask, there is only one every few seconds. */
-const EXAMINED_FRESH_MS = 5_000;
+export const EXAMINED_FRESH_MS = 5_000;
 
 /** One examination for all callers; undefined if nothing can be examined. */
 export const sharedExamination = ({ examine, now }: Pick<ServerDeps, 'examine' | 'now'>) =>

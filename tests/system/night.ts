@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { DoctorCheck } from '../../cli/doctor/check';
+import { EXAMINED_FRESH_MS } from '../../server/routes/examination';
 import { TOKEN, type Front } from './front';
 import type { Env } from './process';
 import type { Stack } from './stack';
@@ -29,6 +31,8 @@ export const lastKnown = (pipeline: string, error: string) => ({
 
 /** The observers of a broken stack: `conveyor doctor`, and the probes of its server. */
 export class Night {
+  private sharedUntilMs = 0;
+
   constructor(
     private readonly stack: Stack,
     private readonly front: () => Front,
@@ -43,9 +47,12 @@ export class Night {
     return { code, broken: byName(checks.filter(({ state }) => state === 'missing')), all: byName(checks) };
   }
 
-  /** The view of a person who reaches only a server. */
-  throughServer(): Promise<Report> {
-    return this.doctor(this.behindServer);
+  /** The view of a person who reaches only a server, from an examination that began after this call. */
+  async throughServer(): Promise<Report> {
+    await wait(this.sharedUntilMs - Date.now());
+    const report = await this.doctor(this.behindServer);
+    this.sharedUntilMs = Date.now() + EXAMINED_FRESH_MS;
+    return report;
   }
 
   /**

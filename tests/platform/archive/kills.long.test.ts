@@ -1,27 +1,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 import { ROOT } from '../../setup/sources';
 import { archiveAt } from './archiveAt';
+import { mark } from './archiveContract';
 import { describeWithPostgres } from './postgresServer';
 
 /** `CONVEYOR_KILLS=1000 npx jest tests/platform/archive/kills` kills that often. */
 const KILLS = Number(process.env['CONVEYOR_KILLS'] ?? 10);
 const RELEASES = KILLS * 15;
 
+function startWriter(place: string) {
+  const script = join(__dirname, 'writer.ts');
+  const args = [join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs'), script, place, String(RELEASES)];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
 /** Starts a writer and kills it as soon as it has read a few, while it writes them; false when it came to its end. */
 async function wasKilled(place: string, afterLines: number): Promise<boolean> {
-  const script = join(__dirname, 'writer.ts');
-  const writer = spawn(
-    process.execPath,
-    [join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs'), script, place, String(RELEASES)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const writer = startWriter(place);
   let text = '';
   writer.stdout.setEncoding('utf8').on('data', (more: string) => {
     text += more;
@@ -52,6 +52,18 @@ describe('an archive in a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'conveyor-kills-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   survivesKills(() => join(folder, 'archive.duckdb'));
+
+  test('can be written after its writer was killed while it created the file', async () => {
+    for (let kill = 0; kill < 5; kill += 1) {
+      const place = join(mkdtempSync(join(folder, 'new-')), 'archive.duckdb');
+      const writer = startWriter(place);
+      const watcher = watch(dirname(place), () => writer.kill('SIGKILL'));
+      await once(writer, 'close');
+      watcher.close();
+      await archiveAt(place).write(archived(1), mark(0), null);
+      expect(await archiveAt(place).size()).toBe(archived(1).length);
+    }
+  }, 60_000);
 });
 
 describeWithPostgres('an archive in PostgreSQL', (server) => {
