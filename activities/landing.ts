@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
-import type { ProgramWalls } from '../config/compiler/walls';
-import { Lander } from '../config/repository/land';
-import { ConfigRepository } from '../config/repository/repository';
-import { TextCache } from '../config/textCache';
+import type { ProgramWalls } from '../configerator/compiler/walls';
+import { Lander } from '../configerator/repository/land';
+import { ConfigRepository } from '../configerator/repository/repository';
+import { TextCache } from '../configerator/textCache';
 import { conveyorError } from '../domain/errors';
-import type { Landing } from '../domain/config/landing';
+import type { Landing } from '../configerator/domain/landing';
 import type { ConfigRepositorySettings } from '../platform/configRepositories';
 import { beating, type Clock } from './clock';
 import { asFailure } from './failure';

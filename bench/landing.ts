@@ -2,10 +2,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Git } from '../config/repository/git';
-import { makeCommits } from '../config/repository/importing';
-import { Lander } from '../config/repository/land';
-import { ConfigRepository } from '../config/repository/repository';
+import { Git } from '../configerator/repository/git';
+import { makeCommits } from '../configerator/repository/importing';
+import { Lander } from '../configerator/repository/land';
+import { ConfigRepository } from '../configerator/repository/repository';
 import { CONFIG_LIMITS } from '../domain/limits';
 import { print } from './stack';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../cli/stack/ports';
 import { blobId } from '../sdk/blobId';
-import { EtcdStore } from '../config/store/etcd';
+import { EtcdStore } from '../configerator/store/etcd';
 import { startEtcd } from './etcd';
 import { each, print, run } from './stack';
 

@@ -1,4 +1,4 @@
-import { pieceBytesFor } from '../domain/vessel/package';
+import { pieceBytesFor } from '../configerator/domain/vessel/package';
 import type { SwarmFaults, SwarmReport } from '../simulator/vessel/options';
 import { simulateSwarm } from '../simulator/vessel/swarm';
 import { print, seconds } from './stack';

@@ -4,16 +4,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MemoryStore } from '../config/store/memory';
-import { createPeerClient } from '../config/vessel/asking';
-import { pieceDiskIn } from '../config/vessel/disk';
-import { listenForPeers } from '../config/vessel/listen';
-import type { PieceProvider } from '../config/vessel/peerApp';
-import { describePackage, PieceSource } from '../config/vessel/source';
-import { Throttle } from '../config/vessel/throttle';
-import { Vessel } from '../config/vessel/vessel';
-import { noBits } from '../domain/vessel/bits';
-import type { Package } from '../domain/vessel/package';
+import { MemoryStore } from '../configerator/store/memory';
+import { createPeerClient } from '../configerator/vessel/asking';
+import { pieceDiskIn } from '../configerator/vessel/disk';
+import { listenForPeers } from '../configerator/vessel/listen';
+import type { PieceProvider } from '../configerator/vessel/peerApp';
+import { describePackage, PieceSource } from '../configerator/vessel/source';
+import { Throttle } from '../configerator/vessel/throttle';
+import { Vessel } from '../configerator/vessel/vessel';
+import { noBits } from '../configerator/domain/vessel/bits';
+import type { Package } from '../configerator/domain/vessel/package';
 import { print } from './stack';
 
 /**

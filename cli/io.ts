@@ -1,6 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import type { ServerFetch } from '../client/http/send';
-import type { OwnedPaths } from '../domain/config/ownership';
+import type { OwnedPaths } from '../configerator/domain/ownership';
 import { conveyorError } from '../domain/errors';
 import type { Env } from '../platform/env';
 

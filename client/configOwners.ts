@@ -1,4 +1,4 @@
-import { ownedPaths, type OwnedPaths } from '../domain/config/ownership';
+import { ownedPaths, type OwnedPaths } from '../configerator/domain/ownership';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { connectTemporal, type ConnectionOptions } from './connection';
 import { frontIndex } from './pipelineIndex';

@@ -1,4 +1,4 @@
-import type { Landing, Strip } from '../domain/config/landing';
+import type { Landing, Strip } from '../configerator/domain/landing';
 import { workflowIds } from '../domain/ids';
 import type { PipelineState } from '../domain/pipeline/state';
 import { deploysWithConfig } from '../domain/spec/deployActions';

@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Landing, LandRequest } from '../domain/config/landing';
+import type { Landing, LandRequest } from '../configerator/domain/landing';
 import { conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import type { landing } from '../workflows/landing';

@@ -1,4 +1,4 @@
-import type { Landing, LandRequest } from '../domain/config/landing';
+import type { Landing, LandRequest } from '../configerator/domain/landing';
 
 /**
  * A workflow accepts ten updates at once and refuses more as if the server were overloaded. Two of the ten are reserved

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { isStoreOpenToOthers, whyNotStoreUrls } from '../domain/config/storeUrl';
+import { isStoreOpenToOthers, whyNotStoreUrls } from '../configerator/domain/storeUrl';
 import type { PathRule } from '../domain/access/paths';
 import { NAME } from '../domain/ids';
 import { ACCESS_LIMITS } from '../domain/limits';

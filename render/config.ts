@@ -1,4 +1,4 @@
-import { whereaboutsText, type Whereabouts } from '../domain/config/whereabouts';
+import { whereaboutsText, type Whereabouts } from '../configerator/domain/whereabouts';
 import { plural } from '../domain/text';
 import { formatBytes } from '../domain/size';
 import { alignRows } from './columns';

@@ -1,4 +1,4 @@
-import type { KnownSignatures } from '../config/subscriptions';
+import type { KnownSignatures } from '../configerator/subscriptions';
 import { paint, type View } from './paint';
 
 /** Undefined from a server that does not support signatures. */

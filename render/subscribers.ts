@@ -1,5 +1,5 @@
-import type { KnownSubscribers, KnownSignatures } from '../config/subscriptions';
-import type { Exposure, Subscription } from '../domain/config/subscriptions';
+import type { KnownSubscribers, KnownSignatures } from '../configerator/subscriptions';
+import type { Exposure, Subscription } from '../configerator/domain/subscriptions';
 import { parseId, releaseId } from '../domain/ids';
 import { conjugate, plural } from '../domain/text';
 import { foldAll, paint, type View } from './paint';

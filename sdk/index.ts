@@ -40,11 +40,11 @@ export { createGatekeeper, type GateCounts, type Gatekeeper, type GatekeeperOpti
 export type { LaserStore } from './gatekeeper/laser';
 export { gatesFromProxy } from './gatekeeper/fromProxy';
 export { toFlagd } from './gatekeeper/flagd';
-export { toContext, type FlagdDefinition } from '../domain/gatekeeper/flagd';
-export { mixOf, whyNotMixable } from '../domain/gatekeeper/mix';
-export { parseProject } from '../domain/gatekeeper/parse';
-export { SLICES } from '../domain/gatekeeper/slices';
-export type { GateUser, Project, Restraint, GateRule } from '../domain/gatekeeper/project';
+export { toContext, type FlagdDefinition } from '../configerator/domain/gatekeeper/flagd';
+export { mixOf, whyNotMixable } from '../configerator/domain/gatekeeper/mix';
+export { parseProject } from '../configerator/domain/gatekeeper/parse';
+export { SLICES } from '../configerator/domain/gatekeeper/slices';
+export type { GateUser, Project, Restraint, GateRule } from '../configerator/domain/gatekeeper/project';
 export {
   createMobileConfig,
   mobileHash,
@@ -61,7 +61,7 @@ export {
   type Backends,
   type MobileSchema,
   type Translation,
-} from '../domain/mobileConfig/translate';
+} from '../configerator/domain/mobileConfig/translate';
 export { MOBILE_LIMITS } from '../domain/limits';
 export { limitBody } from './bodyLimit';
 export {

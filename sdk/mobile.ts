@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isOf, type FieldType, type FieldValue, type MobileSchema } from '../domain/mobileConfig/translate';
+import {
+  isOf,
+  type FieldType,
+  type FieldValue,
+  type MobileSchema,
+} from '../configerator/domain/mobileConfig/translate';
 import { MOBILE_LIMITS } from '../domain/limits';
 import { sendRequest, type Fetch } from './request';
 

@@ -1,4 +1,4 @@
-import { parsePackage } from '../domain/vessel/package';
+import { parsePackage } from '../configerator/domain/vessel/package';
 import { watchConfig } from './config';
 import { ModelLoading } from './modelLoading';
 import type { ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sizeOfPiece, type Package } from '../domain/vessel/package';
+import { sizeOfPiece, type Package } from '../configerator/domain/vessel/package';
 import { modelPackageKey } from './modelKey';
 import { sha256 } from './digest';
 

@@ -1,4 +1,4 @@
-import type { Package } from '../domain/vessel/package';
+import type { Package } from '../configerator/domain/vessel/package';
 import { sha256 } from './digest';
 
 /**

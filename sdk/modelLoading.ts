@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Package } from '../domain/vessel/package';
+import type { Package } from '../configerator/domain/vessel/package';
 import { piecesOnDisk } from './modelDisk';
 import { NotYet, readPieces } from './modelPieces';
 import type { Model, ModelTrouble, ModelUse, WatchModelOptions } from './modelTypes';

@@ -1,4 +1,4 @@
-import { sizeOfPiece, type Package } from '../domain/vessel/package';
+import { sizeOfPiece, type Package } from '../configerator/domain/vessel/package';
 import { modelPackageKey } from './modelKey';
 import { badAnswer } from './ownProxy';
 import { sha256 } from './digest';

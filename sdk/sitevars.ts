@@ -4,8 +4,8 @@ import { NAME } from '../domain/ids';
 import { SITEVAR_LIMITS } from '../domain/limits';
 import { onOneLine } from '../domain/plainText';
 import { jsonBytes, sizeAndLimit } from '../domain/size';
-import { deviations, type Deviation } from '../domain/sitevar/deviation';
-import { describeShape, shapeOf } from '../domain/sitevar/shape';
+import { deviations, type Deviation } from '../configerator/domain/sitevar/deviation';
+import { describeShape, shapeOf } from '../configerator/domain/sitevar/shape';
 
 /** A store of sitevars: a value under a name, with its history. */
 export interface SitevarPort {

@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../client/api';
-import type { ProgramWalls } from '../config/compiler/walls';
+import type { ProgramWalls } from '../configerator/compiler/walls';
 import type { CertificateLook } from '../domain/certificates';
 import type { ExaminationView } from '../domain/examination';
 import type { OpenCount, QueueBacklog } from '../domain/metrics';

@@ -2,7 +2,7 @@ import type { Artifact } from '../domain/artifact';
 import type { ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestOf } from '../sdk/protocol/common';
 import type { Ticket } from '../sdk/protocol/tickets';
-import type { ConfigState } from '../config/pushType/memory';
+import type { ConfigState } from '../configerator/pushType/memory';
 import { freshConfigerator, type ConfigeratorState } from './configerator/state';
 import { freshFleet, type TwineFleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';

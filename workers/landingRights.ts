@@ -1,4 +1,4 @@
-import type { RightsOf } from '../config/repository/rights';
+import type { RightsOf } from '../configerator/repository/rights';
 import { pathRights } from '../domain/access/paths';
 import { withMember } from '../domain/principals';
 import type { Registry } from '../platform/registry';

@@ -20,7 +20,7 @@ import {
   type Landing,
   type LandRequest,
   type Strip,
-} from '../domain/config/landing';
+} from '../configerator/domain/landing';
 import { list, marked, sections } from '../domain/markdown';
 import { rootCause } from '../domain/rootCause';
 import { conjugate, plural } from '../domain/text';

@@ -1,8 +1,8 @@
 import { serve } from '@hono/node-server';
-import { createProxyApp } from '../../config/proxy/app';
-import { filesIn } from '../../config/proxy/files';
-import { ConfigProxy } from '../../config/proxy/proxy';
-import { EtcdStore } from '../../config/store/etcd';
+import { createProxyApp } from '../../configerator/proxy/app';
+import { filesIn } from '../../configerator/proxy/files';
+import { ConfigProxy } from '../../configerator/proxy/proxy';
+import { EtcdStore } from '../../configerator/store/etcd';
 import { watchConfig } from '../../sdk';
 
 /** Hosts of a benchmark in their own process: each a proxy with its own connections, disk cache and door, and an application. */

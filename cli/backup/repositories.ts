@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Git } from '../../config/repository/git';
+import { Git } from '../../configerator/repository/git';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import type { Env } from '../../platform/env';
 import { closeFolder } from '../../platform/ownFolder';

@@ -143,7 +143,7 @@ const registerConfiguration: Register = (program, cli) => {
           ...{ 'etcd-ca': etcdCa, 'etcd-cert': etcdCert, 'etcd-key': etcdKey },
         };
         const given = flags({ host, repository, cache, etcd, ...door, port, peers, 'packages-mb': packagesMb });
-        return runProcess(call, 'config/proxy/main.js', [...given, ...labels]);
+        return runProcess(call, 'configerator/proxy/main.js', [...given, ...labels]);
       }),
     );
 };

@@ -1,4 +1,4 @@
-import { tryWalls } from '../../config/compiler/walls';
+import { tryWalls } from '../../configerator/compiler/walls';
 import { ConveyorError } from '../../domain/errors';
 import { GUARANTEES, REQUIRED, withoutIsolation } from '../../domain/isolation';
 import type { Env } from '../../platform/env';

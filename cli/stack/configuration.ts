@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Git } from '../../config/repository/git';
-import { copiesFolder, copyOf, type RepositoryRef } from '../../config/repository/repository';
+import { Git } from '../../configerator/repository/git';
+import { copiesFolder, copyOf, type RepositoryRef } from '../../configerator/repository/repository';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import type { Env } from '../../platform/env';

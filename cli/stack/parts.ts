@@ -158,7 +158,7 @@ export function configProxyPart(options: StackOptions, { proxy, folder, reposito
     child: node(
       options,
       'config-proxy',
-      'config/proxy/main.js',
+      'configerator/proxy/main.js',
       isThere,
       args.flatMap(([flag, value]) => [`--${flag}`, value]),
     ),

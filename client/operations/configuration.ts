@@ -1,10 +1,10 @@
-import type { CommitInfo } from '../../config/repository/commits';
-import type { Dependencies } from '../../config/repository/dependencies';
-import type { Difference } from '../../config/repository/differing';
-import type { ShownValue, SourceList } from '../../config/repository/looking';
-import type { ChangeInfo } from '../../config/repository/repository';
-import type { ChangeRequest, WantedFiles, RequestResult } from '../../config/repository/requests';
-import type { KnownSubscribers, KnownHost } from '../../config/subscriptions';
+import type { CommitInfo } from '../../configerator/repository/commits';
+import type { Dependencies } from '../../configerator/repository/dependencies';
+import type { Difference } from '../../configerator/repository/differing';
+import type { ShownValue, SourceList } from '../../configerator/repository/looking';
+import type { ChangeInfo } from '../../configerator/repository/repository';
+import type { ChangeRequest, WantedFiles, RequestResult } from '../../configerator/repository/requests';
+import type { KnownSubscribers, KnownHost } from '../../configerator/subscriptions';
 import { question, type ClientOf } from './row';
 
 /** The sources of a value or the values of a file, and the subscribers of each of these values. */

@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
-import { flagdOf, type FlagdDefinition } from '../../domain/gatekeeper/flagd';
-import { parseProject } from '../../domain/gatekeeper/parse';
-import type { ProjectProblem, Project } from '../../domain/gatekeeper/project';
+import { flagdOf, type FlagdDefinition } from '../../configerator/domain/gatekeeper/flagd';
+import { parseProject } from '../../configerator/domain/gatekeeper/parse';
+import type { ProjectProblem, Project } from '../../configerator/domain/gatekeeper/project';
 
 /**
  * Converts a project to a flag definition of flagd (https://flagd.dev), with one flag of its name: providers of OpenFeature evaluate it to the same

@@ -1,7 +1,12 @@
-import { compileProject, evaluateProject, isTime, type CompiledProject } from '../../domain/gatekeeper/evaluate';
-import { parseProject } from '../../domain/gatekeeper/parse';
-import type { GateUser, Project } from '../../domain/gatekeeper/project';
-import { taskOf, withoutSlices } from '../../domain/gatekeeper/slices';
+import {
+  compileProject,
+  evaluateProject,
+  isTime,
+  type CompiledProject,
+} from '../../configerator/domain/gatekeeper/evaluate';
+import { parseProject } from '../../configerator/domain/gatekeeper/parse';
+import type { GateUser, Project } from '../../configerator/domain/gatekeeper/project';
+import { taskOf, withoutSlices } from '../../configerator/domain/gatekeeper/slices';
 import { NAME } from '../../domain/ids';
 import { GATE_LIMITS } from '../../domain/limits';
 import { onOneLine } from '../../domain/plainText';

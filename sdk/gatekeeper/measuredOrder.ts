@@ -1,6 +1,6 @@
-import type { CompiledProject } from '../../domain/gatekeeper/evaluate';
-import { cheapestOrder, learn, untried, type TriedRestraint } from '../../domain/gatekeeper/order';
-import type { GateUser } from '../../domain/gatekeeper/project';
+import type { CompiledProject } from '../../configerator/domain/gatekeeper/evaluate';
+import { cheapestOrder, learn, untried, type TriedRestraint } from '../../configerator/domain/gatekeeper/order';
+import type { GateUser } from '../../configerator/domain/gatekeeper/project';
 
 /** One check in this many measures all restraints of its project. */
 const MEASURED = 256;

@@ -1,4 +1,4 @@
-import type { Tailer } from '../../config/tailer/tailer';
+import type { Tailer } from '../../configerator/tailer/tailer';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { configFamilies, Counter, family, row, type MetricRow } from '../metricsText';
 

@@ -1,7 +1,7 @@
-import { ConfigRepository } from '../../config/repository/repository';
-import { EtcdStore } from '../../config/store/etcd';
-import type { Inspection } from '../../config/store/inspection';
-import type { ConfigStore } from '../../config/store/port';
+import { ConfigRepository } from '../../configerator/repository/repository';
+import { EtcdStore } from '../../configerator/store/etcd';
+import type { Inspection } from '../../configerator/store/inspection';
+import type { ConfigStore } from '../../configerator/store/port';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import { storeDoor, storeSigning } from '../../platform/configStores';

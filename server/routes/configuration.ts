@@ -4,7 +4,7 @@ import { requireProposer } from '../../client/about';
 import { withAuditEntry } from '../../client/audited';
 import { CONFIG_OPERATIONS } from '../../client/operations/configuration';
 import { SERVER_QUESTIONS } from '../../client/operations/questions';
-import type { ChangeRequest, RequestResult } from '../../config/repository/requests';
+import type { ChangeRequest, RequestResult } from '../../configerator/repository/requests';
 import { pathRights } from '../../domain/access/paths';
 import { conveyorError } from '../../domain/errors';
 import { over } from '../../domain/excess';

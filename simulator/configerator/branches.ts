@@ -1,4 +1,4 @@
-import type { StoredCommit } from '../../config/store/port';
+import type { StoredCommit } from '../../configerator/store/port';
 
 /** The branches of repositories without git: commits of values, and proposed changes. */
 export type Branches = Map<string, Branch>;

@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../config/store/memory';
+import { MemoryStore } from '../../configerator/store/memory';
 import type { World } from '../kernel/world';
 import type { DueEvent } from '../events';
 import type { ConfigEvent } from './events';

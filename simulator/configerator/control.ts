@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { refuseTooMuch } from '../../domain/config/commits';
-import { whyNotConfigPath } from '../../domain/config/path';
+import { refuseTooMuch } from '../../configerator/domain/commits';
+import { whyNotConfigPath } from '../../configerator/domain/path';
 import { ConveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { ExtensionError } from '../../sdk/server';

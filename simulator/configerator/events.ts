@@ -1,6 +1,6 @@
-import type { Override, StoredCommit } from '../../config/store/port';
-import type { Answer } from '../../domain/config/held';
-import type { Host } from '../../domain/config/overrides';
+import type { Override, StoredCommit } from '../../configerator/store/port';
+import type { Answer } from '../../configerator/domain/held';
+import type { Host } from '../../configerator/domain/overrides';
 
 /** The events of configuration, as the checkers see them. Numbers of hosts and cells are never reused. */
 export type ConfigEvent =

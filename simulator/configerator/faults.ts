@@ -2,7 +2,7 @@ import { showAnswer, stir } from './answers';
 import type { Configerator } from './configerator';
 import type { ConfigFault } from './faultState';
 import { groupOf, isThere, nameOf } from './lookups';
-import { placeOf } from '../../domain/config/overrides';
+import { placeOf } from '../../configerator/domain/overrides';
 import { PROXY_DOWN, UP } from './state';
 import { connectLater, deliverAnew, disconnect, push, resume } from './tree';
 

@@ -1,7 +1,7 @@
-import { putAmong, withoutOverride } from '../../domain/config/amongOverrides';
-import type { Override } from '../../config/store/port';
-import { answerOf } from '../../domain/config/held';
-import type { Host } from '../../domain/config/overrides';
+import { putAmong, withoutOverride } from '../../configerator/domain/amongOverrides';
+import type { Override } from '../../configerator/store/port';
+import { answerOf } from '../../configerator/domain/held';
+import type { Host } from '../../configerator/domain/overrides';
 import type { ConfigeratorState, PathState, Transaction } from './state';
 
 /** The state of paths over time, and the answer that a host derives from it. */

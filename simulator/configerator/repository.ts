@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Changes } from '../../config/pushType/ports';
-import { asRefusal } from '../../config/pushType/refusal';
-import type { Landing } from '../../domain/config/landing';
-import type { Content } from '../../domain/config/subscriber';
+import type { Changes } from '../../configerator/pushType/ports';
+import { asRefusal } from '../../configerator/pushType/refusal';
+import type { Landing } from '../../configerator/domain/landing';
+import type { Content } from '../../configerator/domain/subscriber';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { ExtensionError } from '../../sdk/server';
 import type { Branch, BranchCommit, BranchChange, BranchValues } from './branches';

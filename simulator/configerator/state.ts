@@ -1,5 +1,5 @@
-import type { Override, StoredCommit } from '../../config/store/port';
-import type { Answer, Committed } from '../../domain/config/held';
+import type { Override, StoredCommit } from '../../configerator/store/port';
+import type { Answer, Committed } from '../../configerator/domain/held';
 import type { Branches } from './branches';
 import type { ConfigFault, Frozen } from './faultState';
 import { emptyPast, type HostPast } from './past';

@@ -1,5 +1,5 @@
 import { conveyorError } from '../../domain/errors';
-import type { Acknowledged, ConfigStore, Override, StoredCommit } from '../../config/store/port';
+import type { Acknowledged, ConfigStore, Override, StoredCommit } from '../../configerator/store/port';
 import { hasLeader, type Configerator } from './configerator';
 import { CONFIGERATOR_LIMITS } from './limits';
 import type { Transaction } from './state';

@@ -1,5 +1,5 @@
-import type { Acknowledged } from '../../config/store/port';
-import { subscriberId } from '../../domain/config/subscriber';
+import type { Acknowledged } from '../../configerator/store/port';
+import { subscriberId } from '../../configerator/domain/subscriber';
 import type { TaskEvent } from '../events';
 import type { TwineFleet } from '../twine/fleet';
 import { hasTask, RUNNING, type Job } from '../twine/job';

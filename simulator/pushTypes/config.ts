@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
-import { ConfigFleet } from '../../config/pushType/fleet';
-import { Landings } from '../../config/pushType/landing';
-import { ConfigMemory, type ConfigState } from '../../config/pushType/memory';
-import type { ConfigPorts } from '../../config/pushType/ports';
-import { configPushType } from '../../config/pushType/pushType';
+import { ConfigFleet } from '../../configerator/pushType/fleet';
+import { Landings } from '../../configerator/pushType/landing';
+import { ConfigMemory, type ConfigState } from '../../configerator/pushType/memory';
+import type { ConfigPorts } from '../../configerator/pushType/ports';
+import { configPushType } from '../../configerator/pushType/pushType';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { land, simulatedChanges } from '../configerator/repository';
 import { SimulatedStore } from '../configerator/store';

@@ -1,8 +1,8 @@
 import { hash } from '../../domain/hash';
-import { noBits, type Bits } from '../../domain/vessel/bits';
-import type { Distance } from '../../domain/vessel/choose';
-import type { ServedPieces } from '../../domain/vessel/offer';
-import { TRUSTED, type Trust } from '../../domain/vessel/trust';
+import { noBits, type Bits } from '../../configerator/domain/vessel/bits';
+import type { Distance } from '../../configerator/domain/vessel/choose';
+import type { ServedPieces } from '../../configerator/domain/vessel/offer';
+import { TRUSTED, type Trust } from '../../configerator/domain/vessel/trust';
 
 /** A sender of pieces: the source, or a host. */
 export interface Sender {

@@ -1,6 +1,6 @@
 import { VESSEL_LIMITS } from '../../domain/limits';
-import { hasBit } from '../../domain/vessel/bits';
-import { isOffered, servedOnce } from '../../domain/vessel/offer';
+import { hasBit } from '../../configerator/domain/vessel/bits';
+import { isOffered, servedOnce } from '../../configerator/domain/vessel/offer';
 import type { Sender } from './host';
 
 /** The result of a request for a piece, and its time. */

@@ -1,4 +1,4 @@
-import { noBits } from '../../domain/vessel/bits';
+import { noBits } from '../../configerator/domain/vessel/bits';
 import { draw, openStream } from '../kernel/random';
 import { newHost, type Host, type Sender } from './host';
 import type { SwarmOptions } from './options';

@@ -1,9 +1,9 @@
-import { hasBit, noBits, setBit } from '../../domain/vessel/bits';
-import { nextAsk, type Ask, type Peer } from '../../domain/vessel/choose';
-import { offeredBits } from '../../domain/vessel/offer';
-import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../../domain/vessel/pace';
-import { distanceOf, pickPeers } from '../../domain/vessel/peers';
-import { trustAfter, type AskOutcome } from '../../domain/vessel/trust';
+import { hasBit, noBits, setBit } from '../../configerator/domain/vessel/bits';
+import { nextAsk, type Ask, type Peer } from '../../configerator/domain/vessel/choose';
+import { offeredBits } from '../../configerator/domain/vessel/offer';
+import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../../configerator/domain/vessel/pace';
+import { distanceOf, pickPeers } from '../../configerator/domain/vessel/peers';
+import { trustAfter, type AskOutcome } from '../../configerator/domain/vessel/trust';
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { popDue, pushDue, type Due } from '../kernel/heap';
 import { SwarmCheckers } from './checkers';
@@ -31,7 +31,7 @@ const LEASE_MS = 60_000;
 const LISTED_MS = 1000;
 
 /**
- * A package on its way to all hosts, in virtual time: each host decides as real ones do (domain/vessel), in the order
+ * A package on its way to all hosts, in virtual time: each host decides as real ones do (configerator/domain/vessel), in the order
  * of events. No data is sent; a piece is the number of its digest. The same options give the same swarm.
  */
 export function simulateSwarm(options: SwarmOptions): SwarmReport {

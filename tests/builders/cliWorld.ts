@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ConveyorClient } from '../../client/api';
 import type { Io } from '../../cli/io';
 import { runCli } from '../../cli/run';
-import type { OwnedPaths } from '../../domain/config/ownership';
+import type { OwnedPaths } from '../../configerator/domain/ownership';
 import { NOW } from './cliSamples';
 
 export interface Ran {

@@ -1,7 +1,7 @@
 import { renderDeploy } from '../../render/deploy';
 import type { Temporal } from '../../client/connection';
 import { withLandedChange } from '../../client/landedChange';
-import type { Landing } from '../../domain/config/landing';
+import type { Landing } from '../../configerator/domain/landing';
 import type { DeployStatus } from '../../domain/views';
 import { deploy, NOW } from '../builders/cliSamples';
 import { pipelineOf } from '../builders/pipelineWorld';

@@ -1,5 +1,5 @@
 import { LandingQueue } from '../../client/landingQueue';
-import type { Landing, LandRequest } from '../../domain/config/landing';
+import type { Landing, LandRequest } from '../../configerator/domain/landing';
 
 const R = 'flags';
 

@@ -1,14 +1,14 @@
-import { ConfigFleet } from '../../config/pushType/fleet';
-import { Landings } from '../../config/pushType/landing';
-import { ConfigMemory } from '../../config/pushType/memory';
-import type { Changes, ConfigPorts } from '../../config/pushType/ports';
-import { configPushType } from '../../config/pushType/pushType';
-import { MemoryStore } from '../../config/store/memory';
+import { ConfigFleet } from '../../configerator/pushType/fleet';
+import { Landings } from '../../configerator/pushType/landing';
+import { ConfigMemory } from '../../configerator/pushType/memory';
+import type { Changes, ConfigPorts } from '../../configerator/pushType/ports';
+import { configPushType } from '../../configerator/pushType/pushType';
+import { MemoryStore } from '../../configerator/store/memory';
 import { viaApp } from '../../sdk/client';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import type { PushTypeSubject } from '../../sdk/conform/pushType/world';
 import { judgeTargets } from '../../sdk/health';
-import { Hosts } from '../config/hosts';
+import { Hosts } from '../configerator/hosts';
 import { describeSuite } from './suite';
 
 /** The push type of configuration over a store in memory, and a repository that has nothing but these versions. */

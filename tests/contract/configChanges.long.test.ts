@@ -1,10 +1,10 @@
-import { configChangesFinder } from '../../config/finder/finder';
-import { gitChanges } from '../../config/pushType/changes';
-import { Lander } from '../../config/repository/land';
+import { configChangesFinder } from '../../configerator/finder/finder';
+import { gitChanges } from '../../configerator/pushType/changes';
+import { Lander } from '../../configerator/repository/land';
 import { viaApp } from '../../sdk/client';
 import { ARTIFACT_FINDER_CHECKS } from '../../sdk/conform/artifactFinder';
-import { bench, NOW, type Bench } from '../config/repositories';
-import { program } from '../config/sources';
+import { bench, NOW, type Bench } from '../configerator/repositories';
+import { program } from '../configerator/sources';
 import { describeSuite } from './suite';
 
 /** The finder over real repositories. */

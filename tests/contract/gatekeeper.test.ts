@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { planDeploy } from '../../domain/deploy/plan';
 import { inScope } from '../../domain/fleet/scope';
 import type { Unit } from '../../domain/fleet/unit';
-import type { Project } from '../../domain/gatekeeper/project';
+import type { Project } from '../../configerator/domain/gatekeeper/project';
 import type { DeploySpec } from '../../domain/spec/deploy';
 import { parsePipeline } from '../../domain/spec/parse';
 import { GateFleet } from '../../examples/push-types/gatekeeper/fleet';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { FlagdProvider } from '@openfeature/flagd-provider';
 import { OpenFeature, type Client } from '@openfeature/server-sdk';
 import fc from 'fast-check';
-import { compileProject, evaluateProject } from '../../domain/gatekeeper/evaluate';
-import type { GateUser, Project } from '../../domain/gatekeeper/project';
+import { compileProject, evaluateProject } from '../../configerator/domain/gatekeeper/evaluate';
+import type { GateUser, Project } from '../../configerator/domain/gatekeeper/project';
 import { toContext, toFlagd } from '../../sdk';
-import { ANY_USER, NOW, PROJECT_WITHOUT_LASER } from '../domain/gatekeeper/any';
+import { ANY_USER, NOW, PROJECT_WITHOUT_LASER } from '../configerator/domain/gatekeeper/any';
 
 /** The provider of flagd for OpenFeature, which evaluates in this process what `toFlagd` writes: it has to answer as we do. */
 

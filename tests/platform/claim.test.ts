@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { entryOf } from '../../config/entry';
+import { entryOf } from '../../configerator/entry';
 import { claim } from '../../platform/claim';
 import { eventually } from '../system/waiting';
 

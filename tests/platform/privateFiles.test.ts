@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesIn } from '../../config/proxy/files';
+import { filesIn } from '../../configerator/proxy/files';
 import { closeFolder } from '../../platform/ownFolder';
 import { replaceFileSync } from '../../sdk/replaceFile';
 import { markOf } from '../../sandbox/mark';

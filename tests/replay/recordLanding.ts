@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Landing } from '../../domain/config/landing';
+import type { Landing } from '../../configerator/domain/landing';
 import { workflowIds } from '../../domain/ids';
 import type { Stack } from '../system/stack';
 import type { Save } from './recordModel';

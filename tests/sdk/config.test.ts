@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { createProxyApp, type ProxyApp } from '../../config/proxy/app';
-import { filesIn } from '../../config/proxy/files';
-import type { ConfigProxy } from '../../config/proxy/proxy';
+import { createProxyApp, type ProxyApp } from '../../configerator/proxy/app';
+import { filesIn } from '../../configerator/proxy/files';
+import type { ConfigProxy } from '../../configerator/proxy/proxy';
 import { freePorts } from '../../cli/stack/ports';
 import { watchConfig, type ConfigTrouble, type WatchConfigOptions, type WatchedConfig } from '../../sdk/config';
-import { ProxyWorld } from '../config/proxyWorld';
-import { overrideOf, versionOf } from '../config/storeSuite';
+import { ProxyWorld } from '../configerator/proxyWorld';
+import { overrideOf, versionOf } from '../configerator/storeSuite';
 import { eventually } from '../system/waiting';
 
 const limits = z.object({ perUser: z.number() });

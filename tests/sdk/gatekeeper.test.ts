@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { checkoutPage, gatesIn } from '../../examples/gatekeeper/shop';
 import { createGatekeeper, type GatekeeperOptions } from '../../sdk/gatekeeper/gatekeeper';
-import type { GateUser } from '../../domain/gatekeeper/project';
-import { toContext } from '../../domain/gatekeeper/flagd';
+import type { GateUser } from '../../configerator/domain/gatekeeper/project';
+import { toContext } from '../../configerator/domain/gatekeeper/flagd';
 import { GATE_LIMITS } from '../../domain/limits';
 
 const everybody = { rules: [{ name: 'all', if: [], pass: 1 }] };

@@ -1,10 +1,10 @@
 import { serve, type ServerType } from '@hono/node-server';
 import type { AddressInfo } from 'node:net';
-import { createProxyApp, type ProxyApp } from '../../config/proxy/app';
+import { createProxyApp, type ProxyApp } from '../../configerator/proxy/app';
 import { gatesFromProxy } from '../../sdk/gatekeeper/fromProxy';
 import { createGatekeeper } from '../../sdk/gatekeeper/gatekeeper';
-import { ProxyWorld } from '../config/proxyWorld';
-import { versionOf } from '../config/storeSuite';
+import { ProxyWorld } from '../configerator/proxyWorld';
+import { versionOf } from '../configerator/storeSuite';
 import { eventually } from '../system/waiting';
 
 let world: ProxyWorld;

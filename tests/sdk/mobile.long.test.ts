@@ -1,5 +1,5 @@
 import { mobileService } from '../../examples/mobile-config/service';
-import type { MobileSchema, Translation } from '../../domain/mobileConfig/translate';
+import type { MobileSchema, Translation } from '../../configerator/domain/mobileConfig/translate';
 import { MOBILE_LIMITS } from '../../domain/limits';
 import {
   createMobileConfig,

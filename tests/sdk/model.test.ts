@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describePackage } from '../../config/vessel/source';
+import { describePackage } from '../../configerator/vessel/source';
 import { modelPackageKey } from '../../sdk/modelKey';
 import {
   watchModel,
@@ -10,7 +10,7 @@ import {
   type WatchedModel,
   type WatchModelOptions,
 } from '../../sdk/model';
-import { FEED, PIECE, VesselWorld, type Host } from '../config/vessel/vesselWorld';
+import { FEED, PIECE, VesselWorld, type Host } from '../configerator/vessel/vesselWorld';
 import { eventually } from '../system/waiting';
 
 const BYTES = 6 * PIECE + 1;

@@ -122,19 +122,19 @@ describe('the package of the sdk', () => {
     const folders = new Set(modules.map((file) => file.split('/').slice(1, -1).slice(0, 2).join('/')));
     expect([...folders].sort()).toEqual([
       ...[
+        'configerator/domain',
+        'configerator/domain/gatekeeper',
+        'configerator/domain/mobileConfig',
+        'configerator/domain/sitevar',
+        'configerator/domain/vessel',
         'domain',
         'domain/calendar',
-        'domain/config',
         'domain/deploy',
         'domain/finder',
         'domain/fleet',
-        'domain/gatekeeper',
         'domain/health',
-        'domain/mobileConfig',
         'domain/notify',
-        'domain/sitevar',
         'domain/spec',
-        'domain/vessel',
       ],
       ...['sdk', 'sdk/conform', 'sdk/controllers', 'sdk/gatekeeper', 'sdk/health', 'sdk/protocol', 'sdk/updates'],
     ]);

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigMemory } from '../../config/pushType/memory';
-import type { Land } from '../../config/pushType/ports';
-import { Lander } from '../../config/repository/land';
-import { MemoryStore } from '../../config/store/memory';
+import { ConfigMemory } from '../../configerator/pushType/memory';
+import type { Land } from '../../configerator/pushType/ports';
+import { Lander } from '../../configerator/repository/land';
+import { MemoryStore } from '../../configerator/store/memory';
 import { judgeTargets } from '../../sdk/health';
 import { createConfigService, type ConfigServiceOptions } from '../../server/configService/service';
-import { Hosts } from '../config/hosts';
-import { bench, NOW } from '../config/repositories';
-import { Sleeps } from '../config/sleeps';
+import { Hosts } from '../configerator/hosts';
+import { bench, NOW } from '../configerator/repositories';
+import { Sleeps } from '../configerator/sleeps';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-config-service-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OWN_PROGRAMS } from '../../config/compiler/walls';
+import { OWN_PROGRAMS } from '../../configerator/compiler/walls';
 import type { ServerDeps } from '../../server/deps';
 import { ACCESS, appOf, TOKEN } from '../builders/serverWorld';
-import { bench, type Bench } from '../config/repositories';
+import { bench, type Bench } from '../configerator/repositories';
 
 export const BEARER = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 

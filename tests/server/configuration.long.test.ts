@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Lander } from '../../config/repository/land';
+import { Lander } from '../../configerator/repository/land';
 import { parseRegistry } from '../../platform/registry';
 import { ServerAudit } from '../../server/audit/audit';
 import { NOW_MS } from '../builders/serverWorld';
-import { NOW } from '../config/repositories';
-import { LIMITS } from '../config/sources';
+import { NOW } from '../configerator/repositories';
+import { LIMITS } from '../configerator/sources';
 import { eventually } from '../system/waiting';
 import { BEARER, configServer } from './configWorld';
 

@@ -24,7 +24,7 @@ function loadedBy(entry: string): { readonly files: readonly string[]; readonly 
 }
 
 describe('a pipeline file in TypeScript is a program, which runs where its author types a command:', () => {
-  test.each(['server/main.ts', 'server/configService/main.ts', 'workers/main.ts', 'config/proxy/main.ts'])(
+  test.each(['server/main.ts', 'server/configService/main.ts', 'workers/main.ts', 'configerator/proxy/main.ts'])(
     '%s loads nothing that could run one',
     (entry) => {
       const { files, packages } = loadedBy(entry);

@@ -1,9 +1,9 @@
-// Replaces config/entry.ts: in a run that has built dist/ first, programs start from there. Compiling one from its
+// Replaces configerator/entry.ts: in a run that has built dist/ first, programs start from there. Compiling one from its
 // source takes three times as long as most of them run, and the tests of configuration start hundreds.
 'use strict';
 
 const path = require('node:path');
-const { entryOf } = require('../../config/entry.ts');
+const { entryOf } = require('../../configerator/entry.ts');
 
 const ROOT = path.join(__dirname, '../..');
 const isBuilt = process.env['CONVEYOR_TEST_BUILT'] === '1';

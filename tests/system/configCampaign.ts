@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { EtcdStore } from '../../config/store/etcd';
+import { EtcdStore } from '../../configerator/store/etcd';
 import { draw, openStream } from '../../simulator/kernel/random';
-import type { Etcd } from '../config/etcd';
-import { judgeBooks, type Acknowledged } from '../config/landedBooks';
+import type { Etcd } from '../configerator/etcd';
+import { judgeBooks, type Acknowledged } from '../configerator/landedBooks';
 import type { ConfigWorld, HostSpec } from './configWorld';
 import { eventually } from './waiting';
 

@@ -8,10 +8,10 @@ const { join } = require('node:path');
 const load = (file) => require(join(root, 'dist', file));
 const { serve } = require(join(root, 'node_modules/@hono/node-server'));
 const { watchConfig } = load('sdk/config.js');
-const { EtcdStore } = load('config/store/etcd.js');
-const { ConfigProxy } = load('config/proxy/proxy.js');
-const { createProxyApp } = load('config/proxy/app.js');
-const { filesIn } = load('config/proxy/files.js');
+const { EtcdStore } = load('configerator/store/etcd.js');
+const { ConfigProxy } = load('configerator/proxy/proxy.js');
+const { createProxyApp } = load('configerator/proxy/app.js');
+const { filesIn } = load('configerator/proxy/files.js');
 
 async function proxyOf({ host, region }) {
   const store = new EtcdStore({ url: etcd });

@@ -1,4 +1,4 @@
-import { describeWithEtcd, Etcd } from '../config/etcd';
+import { describeWithEtcd, Etcd } from '../configerator/etcd';
 import { ConfigCampaign } from './configCampaign';
 import { ConfigWorld } from './configWorld';
 import { openStore } from './worldStore';

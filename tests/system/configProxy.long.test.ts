@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeWithEtcd } from '../config/etcd';
-import { overrideOf, versionOf } from '../config/storeSuite';
+import { describeWithEtcd } from '../configerator/etcd';
+import { overrideOf, versionOf } from '../configerator/storeSuite';
 import { cleanEnv, ROOT, type Running } from './process';
 import { ProxiedHosts } from './proxiedHosts';
 import { eventually } from './waiting';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeWithEtcd, etcdProgram } from '../config/etcd';
+import { describeWithEtcd, etcdProgram } from '../configerator/etcd';
 import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import { eventually } from './waiting';
 import { wordsOf } from './words';

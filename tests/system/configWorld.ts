@@ -7,13 +7,13 @@ import { Hono } from 'hono';
 import { freePorts } from '../../cli/stack/ports';
 import { connectTemporal, type Temporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
-import { createDraftFromValues, propose } from '../../config/repository/propose';
-import { ConfigRepository } from '../../config/repository/repository';
-import type { Acknowledged } from '../../config/store/port';
+import { createDraftFromValues, propose } from '../../configerator/repository/propose';
+import { ConfigRepository } from '../../configerator/repository/repository';
+import type { Acknowledged } from '../../configerator/store/port';
 import type { Artifact } from '../../domain/artifact';
-import type { Landing } from '../../domain/config/landing';
+import type { Landing } from '../../configerator/domain/landing';
 import { pipelineSchema } from '../../domain/spec/pipeline';
-import { exposuresOf } from '../../domain/config/subscriptions';
+import { exposuresOf } from '../../configerator/domain/subscriptions';
 import type { DeployStatus } from '../../domain/views';
 import { serveDataSource } from '../../sdk';
 import { HOSTS_PROGRAM } from './configHosts';
@@ -156,7 +156,7 @@ export class ConfigWorld {
     const proxy = this.proxies.get(host);
     if (!proxy) throw new Error(`there is no proxy ${host}`);
     const env = { ...this.stack.env, ...proxy.env };
-    proxy.running = this.stack.processes.node('dist/config/proxy/main.js', proxy.args, env);
+    proxy.running = this.stack.processes.node('dist/configerator/proxy/main.js', proxy.args, env);
     await proxy.running.said(/^config-proxy ready/m);
   }
 

@@ -13,7 +13,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts } from '../../client/accepts';
-import { describeWithEtcd, etcdProgram } from '../config/etcd';
+import { describeWithEtcd, etcdProgram } from '../configerator/etcd';
 import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import { eventually } from './waiting';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { connectTemporal, type Temporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
 import { LandingQueue } from '../../client/landingQueue';
-import { createDraftFromValues, propose } from '../../config/repository/propose';
-import { ConfigRepository } from '../../config/repository/repository';
+import { createDraftFromValues, propose } from '../../configerator/repository/propose';
+import { ConfigRepository } from '../../configerator/repository/repository';
 import { OWNER, Stack } from './stack';
 
 const [R, WRITERS] = ['strip50', 50];

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
-import { describeWithEtcd } from '../config/etcd';
+import { describeWithEtcd } from '../configerator/etcd';
 import { cleanEnv, ROOT, type Running } from './process';
 import { ProxiedHosts } from './proxiedHosts';
 import { eventually } from './waiting';

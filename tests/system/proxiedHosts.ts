@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
-import { EtcdStore } from '../../config/store/etcd';
-import { Etcd } from '../config/etcd';
-import { commitOf } from '../config/storeSuite';
+import { EtcdStore } from '../../configerator/store/etcd';
+import { Etcd } from '../configerator/etcd';
+import { commitOf } from '../configerator/storeSuite';
 import { Processes, type Env, type Running } from './process';
 import { eventually } from './waiting';
 

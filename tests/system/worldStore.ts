@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
-import { EtcdStore } from '../../config/store/etcd';
-import { hostUser } from '../../config/store/lockPlan';
-import type { Certificates } from '../config/certificates';
-import type { Etcd } from '../config/etcd';
+import { EtcdStore } from '../../configerator/store/etcd';
+import { hostUser } from '../../configerator/store/lockPlan';
+import type { Certificates } from '../configerator/certificates';
+import type { Etcd } from '../configerator/etcd';
 import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import type { Stack } from './stack';
 

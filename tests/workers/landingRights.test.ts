@@ -1,11 +1,11 @@
 import { createLandingActivities } from '../../activities/landing';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { OWN_PROGRAMS } from '../../config/compiler/walls';
-import { createDraftFromValues, propose } from '../../config/repository/propose';
+import { OWN_PROGRAMS } from '../../configerator/compiler/walls';
+import { createDraftFromValues, propose } from '../../configerator/repository/propose';
 import type { PathRule } from '../../domain/access/paths';
 import { withLandingRights } from '../../workers/landingRights';
-import { bench, NOW, type Bench } from '../config/repositories';
-import { folderOf } from '../config/sources';
+import { bench, NOW, type Bench } from '../configerator/repositories';
+import { folderOf } from '../configerator/sources';
 
 const FEEDS: PathRule = { names: ['feed/'], by: ['group:feeds'] };
 

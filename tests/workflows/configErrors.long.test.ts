@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { compile } from '../../config/compiler/compile';
-import { folderTree } from '../../config/compiler/tree';
+import { compile } from '../../configerator/compiler/compile';
+import { folderTree } from '../../configerator/compiler/tree';
 import type { SubscriberCounts } from '../../simulator/configerator/subscribers';
-import { folderOf } from '../config/sources';
+import { folderOf } from '../configerator/sources';
 import { examplePath, exampleSource } from '../setup/examples';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 

@@ -1,6 +1,6 @@
-import type { Landing, Strip } from '../../domain/config/landing';
-import { bench, type Bench } from '../config/repositories';
-import { folderOf } from '../config/sources';
+import type { Landing, Strip } from '../../configerator/domain/landing';
+import { bench, type Bench } from '../configerator/repositories';
+import { folderOf } from '../configerator/sources';
 import { VirtualWorld } from './world';
 
 let it: Bench;

@@ -1,5 +1,5 @@
-import { restrictToModels } from '../../config/vessel/modelsOnly';
-import { PushWorld } from '../config/pushWorld';
+import { restrictToModels } from '../../configerator/vessel/modelsOnly';
+import { PushWorld } from '../configerator/pushWorld';
 import { exampleSource } from '../setup/examples';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';

@@ -13,13 +13,16 @@ const LAYERS = {
   'domain/calendar': { from: ['domain'], types: ['domain/spec'], packages: ['luxon', 'croner', 'ical.js'], why: PURE },
   domain: { from: [], types: ['domain/spec', 'domain/calendar'], packages: [], why: PURE },
   workflows: {
-    from: ['domain'],
+    from: ['domain', 'configerator/domain'],
     types: ['domain/spec', 'domain/calendar', 'activities'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
     why: 'workflow code is deterministic and is loaded once for every running workflow: no effects, and nothing heavy such as schemas',
   },
   activities: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk', 'platform', 'sandbox', 'config'],
+    from: [
+      ...['domain', 'domain/spec', 'domain/calendar', 'configerator/domain'],
+      ...['sdk', 'platform', 'sandbox', 'configerator'],
+    ],
     types: [],
     why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
   },
@@ -28,34 +31,35 @@ const LAYERS = {
     types: [],
     why: 'the sandbox starts processes and looks after them; whose scripts they are, and why they run, is not its business',
   },
-  config: {
-    from: ['domain', 'domain/spec', 'sdk', 'platform', 'sandbox'],
+  'configerator/domain': { from: ['domain'], types: [], packages: [], why: PURE },
+  configerator: {
+    from: ['domain', 'domain/spec', 'configerator/domain', 'sdk', 'platform', 'sandbox'],
     types: [],
     why: 'configuration is compiled, kept and distributed without knowing who asks for it, or which workflow lands it',
   },
   sdk: {
-    from: ['domain', 'domain/spec'],
+    from: ['domain', 'domain/spec', 'configerator/domain'],
     types: [],
     why: 'the sdk is what an extension author installs: it must not drag the rest of Conveyor along',
   },
   platform: {
-    from: ['domain', 'domain/spec', 'sdk'],
+    from: ['domain', 'domain/spec', 'configerator/domain', 'sdk'],
     types: [],
     why: "what the platform's configuration says is for all programs, so it knows none of them",
   },
   simulator: {
-    from: ['domain', 'domain/spec', 'sdk', 'config'],
+    from: ['domain', 'domain/spec', 'configerator/domain', 'sdk', 'configerator'],
     types: [],
     why: 'the simulated world knows Conveyor only by its protocols, as a real one would',
   },
   'client/operations': {
     from: ['domain'],
-    types: ['client', 'domain/spec', 'config', 'platform'],
+    types: ['client', 'domain/spec', 'configerator', 'platform'],
     packages: ['node:crypto'],
     why: 'a row of an operation is read by clients of Temporal, by clients of a server, and by the server, so it loads none of them',
   },
   client: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'client/operations', 'workflows'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'configerator/domain', 'client/operations', 'workflows'],
     types: [],
     why: 'the client speaks to workflows by their messages; it runs nothing itself',
   },
@@ -68,21 +72,22 @@ const LAYERS = {
   server: {
     from: [
       ...['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations'],
-      ...['sdk', 'platform', 'config', 'render'],
+      ...['sdk', 'platform', 'configerator', 'render'],
     ],
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
   },
   render: {
-    from: ['domain'],
-    types: ['domain/spec', 'client', 'sdk', 'platform', 'config'],
+    from: ['domain', 'configerator/domain'],
+    types: ['domain/spec', 'client', 'sdk', 'platform', 'configerator'],
     packages: ['picocolors', 'string-width'],
     why: 'words, tables and charts are made from what they show alone, for a terminal and for a page',
   },
   cli: {
     from: [
-      ...['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations', 'client/http'],
-      ...['sdk', 'platform', 'sandbox', 'config', 'render'],
+      ...['domain', 'domain/spec', 'domain/calendar', 'configerator/domain'],
+      ...['client', 'client/operations', 'client/http'],
+      ...['sdk', 'platform', 'sandbox', 'configerator', 'render'],
     ],
     types: [],
     why: 'front ends go through the client; programs are started by path, in a process of their own or as this one',
@@ -98,7 +103,7 @@ const LAYERS = {
       'sdk',
       'platform',
       'simulator',
-      'config',
+      'configerator',
     ],
     types: [],
     why: TOP,

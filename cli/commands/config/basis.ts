@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Git } from '../../../config/repository/git';
+import { Git } from '../../../configerator/repository/git';
 import { ConveyorError } from '../../../domain/errors';
 
 /**

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { valueFile } from '../../../config/compiler/tree';
+import { valueFile } from '../../../configerator/compiler/tree';
 import { plural } from '../../../domain/text';
 import { renderCompiled } from '../../../render/config';
 import { EXIT } from '../../exit';

@@ -1,4 +1,4 @@
-import type { CompiledValue } from '../../../config/compiler/context';
+import type { CompiledValue } from '../../../configerator/compiler/context';
 
 /** A compiled folder, as commands show it. */
 export interface CompiledFolder {
@@ -9,8 +9,8 @@ export interface CompiledFolder {
 /** @throws ConveyorError `config-file-unusable` if the folder is not a tree of text files */
 export async function compileFolder(folder: string): Promise<CompiledFolder> {
   const [{ compile }, { folderTree }] = [
-    await import('../../../config/compiler/compile'),
-    await import('../../../config/compiler/tree'),
+    await import('../../../configerator/compiler/compile'),
+    await import('../../../configerator/compiler/tree'),
   ];
   const { values, problems } = await compile(folderTree(folder));
   return {

@@ -1,7 +1,7 @@
 import type { ConfigRepositoryClient } from '../../../client/operations/configuration';
-import type { Difference } from '../../../config/repository/differing';
-import type { RequestResult } from '../../../config/repository/requests';
-import type { KnownSignatures } from '../../../config/subscriptions';
+import type { Difference } from '../../../configerator/repository/differing';
+import type { RequestResult } from '../../../configerator/repository/requests';
+import type { KnownSignatures } from '../../../configerator/subscriptions';
 
 type Looks = Pick<ConfigRepositoryClient, 'changes' | 'change' | 'log' | 'value' | 'host' | 'why'>;
 

@@ -52,9 +52,9 @@ export const lockStore: Register = (group, cli) => {
     )
     .action(
       cli.handle<LockOptions>(async ({ io, output, options }) => {
-        const { EtcdLock } = await import('../../../config/store/etcdRoles');
-        const { findUnlisted, planLock } = await import('../../../config/store/lockPlan');
-        const { findSurplus } = await import('../../../config/store/surplus');
+        const { EtcdLock } = await import('../../../configerator/store/etcdRoles');
+        const { findUnlisted, planLock } = await import('../../../configerator/store/lockPlan');
+        const { findSurplus } = await import('../../../configerator/store/surplus');
         const { storeDoor } = await import('../../../platform/configStores');
         const { settings, registry } = (await import('./repository')).getRepositorySettings(io, options);
         const { name, etcd, login } = settings;
@@ -107,7 +107,7 @@ function wordsOf(
 
 /** The validated options and hosts. @throws ConveyorError `usage`, `over-limit` */
 async function readWanted(io: Io, options: LockOptions) {
-  const { refuseHosts } = await import('../../../config/store/lockPlan');
+  const { refuseHosts } = await import('../../../configerator/store/lockPlan');
   const {
     rotate: rotated,
     revoke: revoked,

@@ -1,4 +1,4 @@
-import { findWhereabouts } from '../../../domain/config/whereabouts';
+import { findWhereabouts } from '../../../configerator/domain/whereabouts';
 import type { ReleaseSummary } from '../../../domain/views';
 import { renderChanges, renderLog } from '../../../render/config';
 import { withClient } from '../../door';

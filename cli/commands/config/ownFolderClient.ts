@@ -1,15 +1,20 @@
 import { requireProposer } from '../../../client/about';
-import { folderTree } from '../../../config/compiler/tree';
-import { OWN_PROGRAMS } from '../../../config/compiler/walls';
-import { dependenciesAt, listValues } from '../../../config/repository/dependencies';
-import { computeDifference } from '../../../config/repository/differing';
-import type { Draft } from '../../../config/repository/fit';
-import { lookAtChange, readShownValue, readVersion } from '../../../config/repository/looking';
-import { createDraftFromTree, createDraftFromValues, propose } from '../../../config/repository/propose';
-import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
+import { folderTree } from '../../../configerator/compiler/tree';
+import { OWN_PROGRAMS } from '../../../configerator/compiler/walls';
+import { dependenciesAt, listValues } from '../../../configerator/repository/dependencies';
+import { computeDifference } from '../../../configerator/repository/differing';
+import type { Draft } from '../../../configerator/repository/fit';
+import { lookAtChange, readShownValue, readVersion } from '../../../configerator/repository/looking';
+import { createDraftFromTree, createDraftFromValues, propose } from '../../../configerator/repository/propose';
+import { ConfigRepository, copiesFolder } from '../../../configerator/repository/repository';
 import { pathRights } from '../../../domain/access/paths';
 import { conveyorError } from '../../../domain/errors';
-import { readKnownHost, readSignatures, openConfigStore, findAllSubscribers } from '../../../config/subscriptions';
+import {
+  readKnownHost,
+  readSignatures,
+  openConfigStore,
+  findAllSubscribers,
+} from '../../../configerator/subscriptions';
 import { actorOf } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';

@@ -39,9 +39,9 @@ export const publishModel: Register = (group, cli) => {
         const { io, output, options } = call;
         const path = `models/${options.name}`;
         const [vessel, { parsePeerPlace, listenForPeers }, { Throttle }] = [
-          await import('../../../config/vessel/source'),
-          await import('../../../config/vessel/listen'),
-          await import('../../../config/vessel/throttle'),
+          await import('../../../configerator/vessel/source'),
+          await import('../../../configerator/vessel/listen'),
+          await import('../../../configerator/vessel/throttle'),
         ];
         const place = parsePeerPlace(options.listen);
         if (place === undefined || place.port === 0) throw noPlace(options.listen);

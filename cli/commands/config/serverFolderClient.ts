@@ -1,8 +1,8 @@
 import { askAt, throughServer } from '../../../client/http/client';
 import type { HttpOptions } from '../../../client/http/send';
 import { CONFIG_OPERATIONS, type ConfigRepositoryClient } from '../../../client/operations/configuration';
-import { folderTree } from '../../../config/compiler/tree';
-import type { SourceList } from '../../../config/repository/looking';
+import { folderTree } from '../../../configerator/compiler/tree';
+import type { SourceList } from '../../../configerator/repository/looking';
 import { blobId } from '../../../sdk/blobId';
 import { conveyorError } from '../../../domain/errors';
 import { findBasis } from './basis';

@@ -1,5 +1,5 @@
-import type { ShownValue } from '../../../config/repository/looking';
-import type { KnownHost } from '../../../config/subscriptions';
+import type { ShownValue } from '../../../configerator/repository/looking';
+import type { KnownHost } from '../../../configerator/subscriptions';
 import { conveyorError } from '../../../domain/errors';
 import type { View } from '../../../render/paint';
 import { isAnyUntrusted, renderSignatures } from '../../../render/signatures';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { OWN_PROGRAMS } from '../../../config/compiler/walls';
-import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
-import { createDraftFromTree, propose } from '../../../config/repository/propose';
-import { EtcdStore } from '../../../config/store/etcd';
+import { OWN_PROGRAMS } from '../../../configerator/compiler/walls';
+import { ConfigRepository, copiesFolder } from '../../../configerator/repository/repository';
+import { createDraftFromTree, propose } from '../../../configerator/repository/propose';
+import { EtcdStore } from '../../../configerator/store/etcd';
 import { conveyorError } from '../../../domain/errors';
 import { actorOf } from '../../door';
 import { stackEnvironment } from '../../stack/addresses';
@@ -51,7 +51,7 @@ async function startProxy(
   const flags = { repository: name, etcd, host, label: `region=${region}`, port: '0', cache: join(folder, host) };
   const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
   const ready = /ready at (\S+)/;
-  const child = await startAndAwait(stage, `proxy of ${host}`, ['config/proxy/main.js', ...args], ready);
+  const child = await startAndAwait(stage, `proxy of ${host}`, ['configerator/proxy/main.js', ...args], ready);
   return ready.exec(child.log())?.[1] ?? '';
 }
 

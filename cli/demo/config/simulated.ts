@@ -1,4 +1,4 @@
-import { compile } from '../../../config/compiler/compile';
+import { compile } from '../../../configerator/compiler/compile';
 import { control } from '../../simulator';
 import type { Stage } from '../demo';
 import { demoSources } from './sources';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { folderTree, type SourceTree } from '../../../config/compiler/tree';
+import { folderTree, type SourceTree } from '../../../configerator/compiler/tree';
 import { installRoot } from '../../../platform/registry';
 import type { Limits } from './world';
 

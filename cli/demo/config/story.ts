@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { compile } from '../../../config/compiler/compile';
+import { compile } from '../../../configerator/compiler/compile';
 import { installRoot } from '../../../platform/registry';
 import type { Io } from '../../io';
 import { printNoteLines } from '../../output';

@@ -1,5 +1,5 @@
-import type { Override } from '../../../config/store/port';
-import { isAimedAt } from '../../../domain/config/overrides';
+import type { Override } from '../../../configerator/store/port';
+import { isAimedAt } from '../../../configerator/domain/overrides';
 import { configChecker, placeName } from './checker';
 
 interface ExposureMemory {

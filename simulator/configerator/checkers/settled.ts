@@ -1,5 +1,5 @@
-import type { Override } from '../../../config/store/port';
-import { isAimedAt, type Host } from '../../../domain/config/overrides';
+import type { Override } from '../../../configerator/store/port';
+import { isAimedAt, type Host } from '../../../configerator/domain/overrides';
 import { configChecker, placeName } from './checker';
 
 interface SettledMemory {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { whileStopped } from '../../../cli/backup/freeze';
-import { entryOf } from '../../../config/entry';
+import { entryOf } from '../../../configerator/entry';
 import { eventually } from '../../system/waiting';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-freeze-'));

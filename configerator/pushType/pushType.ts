@@ -1,0 +1,199 @@
+import type { Hono } from 'hono';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { whyNotConfigPath } from '../domain/path';
+import type { UnitProgress } from '../../domain/fleet/unit';
+import type { JudgeRequest, JudgeResponse } from '../../sdk/health';
+import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
+import { progressOf, slotsOf } from '../../sdk/updates/choose';
+import type { Slot, State } from '../../sdk/updates/memory';
+import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
+import { takeAlong } from './advancing';
+import type { ConfigFleet } from './fleet';
+import { hostsToJudge } from './hostsToJudge';
+import type { Requester } from './memory';
+import { asRefusal } from './refusal';
+import { findVersionProblems, refuseImpossible, refuseOutdated } from './refusing';
+import type { Served } from './served';
+import { serviceName, type ConfigPush } from './service';
+import { regionOf, sharedLabels } from './subscribers';
+import type { WantedVersion } from './versions';
+
+export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
+type Config = Readonly<Record<string, unknown>>;
+
+/** The parts of a fleet that the push type needs. */
+export type Deployable = Pick<
+  ConfigFleet,
+  'memory' | 'prepare' | 'whyNotDeployed' | 'refuseBusyPaths' | 'landingWait' | 'step'
+>;
+
+function accept(served: Served, asked: Parameters<typeof acceptUpdate>[1], context: Call['context']): void {
+  acceptUpdate(served.updatable(), asked);
+  served.service.requester = requesterOf(context, asked.urgency === 'revert');
+  takeAlong(served, asked.updateId);
+}
+
+const requesterOf = ({ deployId: deploy, actor }: Call['context'], isRevert: boolean): Requester =>
+  isRevert ? { deploy } : { deploy, actor };
+
+/**
+ * The push type of configuration (docs/design/config.md#push-type): a unit is the subscribers of a region, a task is one subscriber.
+ *
+ * @param judge `judgeTargets` or `remoteJudge` of the sdk, with a data source
+ */
+export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeOptions): Hono =>
+  servePushType(
+    'config',
+    {
+      validateConfig: async ({ version, artifacts = [] }, { context }) => {
+        const problems = problemsOf(context.config);
+        if (problems.length > 0) return { problems };
+        try {
+          await prepared(fleet, context.config);
+          if (version === undefined) return { problems: [] };
+          const config = checked(context.config);
+          return { problems: await findVersionProblems(() => fleet.whyNotDeployed(config, { version, artifacts })) };
+        } catch (error) {
+          if (!(error instanceof ExtensionError) || error.retryable) throw error;
+          return { problems: [{ path: 'config.repository', message: error.message }] };
+        }
+      },
+
+      fetchDeployUnits: async (_, { context }) => {
+        const served = await prepared(fleet, context.config);
+        return { service: served.name, units: served.units.map((id) => deployUnit(served, id)) };
+      },
+
+      needsPush: async ({ targets }, { context }) => {
+        const served = await prepared(fleet, context.config, targets);
+        return {
+          units: targets.map((target) => {
+            const size = present(served.unit(known(served, target.unit)).slots).length;
+            const version = served.meant(target);
+            return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
+          }),
+        };
+      },
+
+      executeUpdates: async (asked, { key, context }) => {
+        const served = await prepared(fleet, context.config, asked.targets);
+        const targets = asked.targets.map((target) => ({ ...target, version: served.meant(target) }));
+        const isNew = served.state.updates[asked.updateId] === undefined;
+        if (asked.urgency === 'normal' && isNew)
+          for (const [version, target] of new Map(targets.map((one) => [one.version, one]))) {
+            await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
+            await refuseImpossible(served, asked.updateId, () => fleet.whyNotDeployed(checked(context.config), target));
+          }
+        const answer = fleet.memory.once('executeUpdates', asked, key, () => {
+          const accepted = targets.map(({ unit }) => known(served, unit));
+          if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
+          accept(served, { ...asked, targets }, context);
+          return { accepted };
+        });
+        wake(fleet, served.name);
+        return answer;
+      },
+
+      trackUpdates: ({ updateId, units }, { context }) => {
+        const { state } = fleet.memory;
+        const update = state.updates[updateId];
+        if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
+        const name = serviceName(checked(context.config));
+        wake(fleet, name);
+        const wait = fleet.landingWait(name);
+        const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
+        const progress = asked.map((unit) => untilLanded(progressOf(withUnit(state, unit), unit, updateId)));
+        return { units: progress.map((one) => (one.state === 'updating' && wait ? { ...wait, ...one } : one)) };
+      },
+
+      ...commands(fleet),
+
+      runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
+        const served = await prepared(fleet, call.context.config);
+        const tasks = targets.units.map((unit) => hostsToJudge(served, known(served, unit), targets));
+        return judge({ targets: tasks, checks, baseline, now }, call);
+      },
+    },
+    options,
+  );
+
+const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
+
+/**
+ * An update that has to land is not complete before that, even if all of its hosts have the value: one counts as
+ * missing.
+ */
+function untilLanded<P extends Pick<UnitProgress, 'state' | 'targeted' | 'gone' | 'updated' | 'live'>>(progress: P): P {
+  const { state, gone, updated, live } = progress;
+  if (state === 'done' || state === 'failed' || live < progress.targeted - gone) return progress;
+  const targeted = Math.max(progress.targeted, gone + 1);
+  const most = targeted - gone - 1;
+  return { ...progress, targeted, updated: Math.min(updated, most), live: most };
+}
+
+/** A unit without hosts is recreated for the request. */
+const withUnit = (state: State, unit: string): State =>
+  state.units[unit] ? state : { ...state, units: { ...state.units, [unit]: NO_UNIT } };
+
+const NO_UNIT = { version: '', update: null, starts: [], slots: [] };
+
+/** Every request also advances the service. */
+const wake = (fleet: Deployable, name: string): void => void fleet.step(name).catch(() => undefined);
+
+function commands(fleet: Deployable) {
+  const command =
+    (verb: Verb) =>
+    (request: Parameters<typeof commandUpdate>[2], { key }: { readonly key: string }) =>
+      fleet.memory.once(verb, request, key, () => {
+        commandUpdate({ state: fleet.memory.state, copies: { hasVersion: () => true } }, verb, request);
+        return {};
+      });
+  return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
+}
+
+function deployUnit(served: Served, id: string) {
+  const { slots, version } = served.unit(id);
+  const there = present(slots);
+  const region = regionOf(served.name, id);
+  const { repository } = served.service;
+  const own = { repository, ...(region === undefined ? {} : { region }) };
+  const subscribers = slots.flatMap((slot, index) => (slot.gone ? [] : (served.subscriberOf(id, index) ?? [])));
+  const shared = sharedLabels(subscribers, Object.keys(own));
+  return {
+    id,
+    labels: { ...shared, ...own },
+    size: there.length,
+    version,
+    mixed: new Set(there.map((slot) => slot.version)).size > 1,
+    available: true,
+  };
+}
+
+function problemsOf({ repository, paths }: Config): { path: string; message: string }[] {
+  const problem = (path: string, message: string) => [{ path, message }];
+  if (typeof repository !== 'string' || repository === '')
+    return problem('config.repository', 'expected the name of a repository of configuration');
+  if (!Array.isArray(paths) || paths.length === 0)
+    return problem('config.paths', 'expected the paths that this pipeline owns, such as [feed/]');
+  if (paths.length > CONFIG_LIMITS.ownedPaths.max)
+    return problem('config.paths', `expected at most ${CONFIG_LIMITS.ownedPaths.max} paths`);
+  const wrong = paths.findIndex((path) => typeof path !== 'string' || whyNotConfigPath(path.replace(/\/$/, '')));
+  const why = wrong < 0 ? undefined : whyNotConfigPath(String(paths[wrong]).replace(/\/$/, ''));
+  return wrong < 0 ? [] : problem(`config.paths.${wrong}`, `expected a path: ${why ?? 'it is not text'}`);
+}
+
+function checked(config: Config): ConfigPush {
+  const [problem] = problemsOf(config);
+  if (problem) throw new ExtensionError('invalid-config', `${problem.path}: ${problem.message}`);
+  const { repository, paths } = config as unknown as ConfigPush;
+  return { repository, paths };
+}
+
+/** The requested service, with present data. */
+const prepared = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
+  asRefusal(() => fleet.prepare(checked(config), targets));
+
+function known(served: Served, unit: string): string {
+  if (served.knows(unit)) return unit;
+  throw new ExtensionError('unknown-unit', `no host subscribes to ${served.name} under ${unit}`, { status: 404 });
+}
