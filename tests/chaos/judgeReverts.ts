@@ -2,6 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIds } from '../../domain/ids';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { isKnownBad, type PipelineState } from '../../domain/pipeline/state';
+import { TURN_MS } from '../workflows/activityEnds';
 import type { JobView, VirtualWorld } from '../workflows/world';
 import { deployOf, deploysOf, releasesOf, type Deploy } from './play';
 import type { Scenario } from './scenario';
@@ -65,8 +66,8 @@ async function isRunning(world: VirtualWorld, id: string): Promise<boolean> {
 
 const UNDOING: ReadonlySet<string> = new Set(['step-undone', 'undo-failed', 'not-undone']);
 
-/** The promised second, and one more for a busy machine. */
-const WITHIN_MS = 2_000;
+/** The promised second, one more for a busy machine, and the time for which an activity may wait to report its end. */
+const WITHIN_MS = 2_000 + TURN_MS;
 
 /**
  * Each accepted revert and rollback began within a second, each rollback restored the version that ran just before, and

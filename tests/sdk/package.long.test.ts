@@ -123,10 +123,6 @@ describe('the package of the sdk', () => {
     expect([...folders].sort()).toEqual([
       ...[
         'configerator/domain',
-        'configerator/domain/gatekeeper',
-        'configerator/domain/mobileConfig',
-        'configerator/domain/sitevar',
-        'configerator/domain/vessel',
         'domain',
         'domain/calendar',
         'domain/deploy',

@@ -15,6 +15,8 @@ export class ActivityEnds {
   private worker: ConveyorWorker | undefined;
   /** Activities that slept: as for one that is retried, their end arrives at the same moment as a cancel, for example from a timer. */
   private readonly sleepers = new WeakSet<Context>();
+  /** Attempts whose end is known, though it may not be reported yet. */
+  private readonly returned = new WeakSet<Context>();
   /** By workflow run, the activity that ended last, once it may report that. */
   private readonly last = new Map<string, Promise<Info>>();
   /** By workflow run, the activities at the worker, and how often that has changed. */
@@ -44,7 +46,7 @@ export class ActivityEnds {
         company.activities.add(info.activityId);
         const changes = (company.changes += 1);
         try {
-          const value = await next(input);
+          const value = await next(input).finally(() => this.returned.add(context));
           const wasAlone = company.activities.size === 1 && company.changes === changes;
           const comesAlone = wasAlone && this.isIdle();
           if (this.sleepers.has(context) || info.attempt > 1 || !comesAlone) await this.awaitTurn(context);
@@ -61,6 +63,10 @@ export class ActivityEnds {
       },
     },
   });
+
+  hasReturned(context: Context): boolean {
+    return this.returned.has(context);
+  }
 
   /** Whether an activity has ever reached the worker. */
   hasReceived(runId: string, activityId: string): boolean {
@@ -99,7 +105,7 @@ export class ActivityEnds {
 
   private async untilCalm(info: Info, before: Promise<Info> | undefined, cancelled: AbortSignal): Promise<void> {
     const previous = await before;
-    for (let waitedMs = 0; waitedMs < PATIENCE_MS && !cancelled.aborted; waitedMs += SETTLE_MS) {
+    for (let waitedMs = 0; waitedMs < TURN_MS && !cancelled.aborted; waitedMs += SETTLE_MS) {
       await wait(SETTLE_MS);
       if (this.isIdle() && !(await this.isUnderWay(info)) && !(previous && (await this.pending(previous)))) return;
     }
@@ -129,7 +135,7 @@ export class ActivityEnds {
   private async heedCancel({ info, cancelled, heartbeat }: Context): Promise<void> {
     if ((await this.pending(info))?.state !== CANCEL_REQUESTED) return;
     heartbeat(info.heartbeatDetails);
-    await Promise.race([cancelled, wait(PATIENCE_MS, undefined, { ref: false })]);
+    await Promise.race([cancelled, wait(TURN_MS, undefined, { ref: false })]);
   }
 }
 
@@ -156,7 +162,8 @@ const executionOf = ({ workflowExecution }: Info) => ({
 
 /** How long a new command takes to reach an activity. */
 const SETTLE_MS = 15;
-const PATIENCE_MS = 2_000;
+/** An activity waits no longer than this for its turn to report its end. */
+export const TURN_MS = 2_000;
 /** PENDING_ACTIVITY_STATE_SCHEDULED, …_CANCEL_REQUESTED */
 const [SCHEDULED, CANCEL_REQUESTED] = [1, 3];
 /** EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, …_STARTED, …_COMPLETED, …_TIMED_OUT, …_FAILED */

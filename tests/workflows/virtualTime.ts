@@ -11,13 +11,14 @@ import { ActivityEnds, activityContext } from './activityEnds';
  * The time of a time-skipping test server, corrected for miscounts of the server itself. It skips time while the number
  * of its locks is zero: each running task adds a lock, and each sleep removes one. Known errors of 1.32:
  * - a sleep that its activity no longer waits for still counts, so that time passes while tasks run;
+ * - so does each of several sleeps of one activity, though it has only one lock;
  * - an activity that is cancelled before a worker took it, or whose workflow was terminated, keeps its lock for ever.
  */
 export class VirtualTime {
   /** Sleeps that the server has not ended yet, including abandoned ones. */
   private readonly sleeps = new Set<Sleep>();
-  /** The number of sleeping activities. */
-  private sleepers = 0;
+  /** By attempt of an activity: its sleeps. */
+  private readonly sleepsInside = new WeakMap<Context, Set<Sleep>>();
   /** By attempt of an activity: how far virtual time is ahead; it stays so until the activity sleeps. */
   private readonly ahead = new WeakMap<Context, Promise<number>>();
   private readonly ends: ActivityEnds;
@@ -53,7 +54,7 @@ export class VirtualTime {
   /** The parts that may still act, to find out why a story stands still. */
   async standing(): Promise<string> {
     const activities = this.ends.running().join(', ') || 'none';
-    return `at ${new Date(await this.now()).toISOString()}; worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers}`;
+    return `at ${new Date(await this.now()).toISOString()}; worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers()}`;
   }
 
   watch(worker: ConveyorWorker): void {
@@ -101,18 +102,39 @@ export class VirtualTime {
   /** Sleeps inside an activity, whose task holds a lock, or in a service that it calls, for which it stops waiting once it is cancelled. */
   private async sleepInside(ms: number, signal = activityContext()?.cancellationSignal): Promise<void> {
     if (signal?.aborted) return;
+    const context = activityContext();
     this.ends.slept();
     this.forget();
-    this.sleepers += 1;
-    const sleeping = await this.begin(ms);
+    const own = this.sleepsOf(context);
+    const sleeping = await this.begin(ms, true);
+    const others = [...own];
+    own.add(sleeping);
+    await this.handOver(others);
     let wake = (): void => undefined;
     const aborted = new Promise<void>((resolve) => (wake = resolve));
     signal?.addEventListener('abort', wake);
     await Promise.race([sleeping.over, aborted]);
     signal?.removeEventListener('abort', wake);
     this.forget();
-    this.sleepers -= 1;
-    if (!sleeping.isOver) await this.handOver(sleeping);
+    own.delete(sleeping);
+    await this.handOver([sleeping, ...own]);
+    if (context && own.size > 0) void this.sleepOn(context, own);
+  }
+
+  private sleepsOf(context: Context | undefined): Set<Sleep> {
+    const own = (context && this.sleepsInside.get(context)) ?? new Set();
+    if (context) this.sleepsInside.set(context, own);
+    return own;
+  }
+
+  /** An activity that has not returned soon after one of its sleeps waits for another. */
+  private async sleepOn(context: Context, own: ReadonlySet<Sleep>): Promise<void> {
+    await wait(AWAKE_MS);
+    const next = [...own].find(({ isOver }) => !isOver);
+    const isAwake = next === undefined || this.ends.hasReturned(context);
+    if (isAwake || [...own].some(({ isOver, isLocked }) => !isOver && !isLocked)) return;
+    next.isLocked = false;
+    await this.server.unlockTimeSkipping({});
   }
 
   private forget(): void {
@@ -120,20 +142,29 @@ export class VirtualTime {
     if (context) this.ahead.delete(context);
   }
 
-  private async begin(ms: number): Promise<Sleep> {
-    const sleep: Sleep = { untilMs: (await this.now()) + ms, isOver: false, over: Promise.resolve() };
+  private async begin(ms: number, isInside = false): Promise<Sleep> {
+    const untilMs = (await this.now()) + ms;
+    const sleep: Sleep = { untilMs, isInside, isOver: false, isLocked: false, over: Promise.resolve() };
     this.sleeps.add(sleep);
     sleep.over = this.env.sleep(ms).finally(() => {
       sleep.isOver = true;
       this.sleeps.delete(sleep);
+      // The server locks at the end of each sleep.
+      if (sleep.isLocked) void this.server.unlockTimeSkipping({}).catch(() => undefined);
     });
     return sleep;
   }
 
-  /** The rest of an abandoned sleep no longer unlocks anything. */
-  private async handOver({ over }: Sleep): Promise<void> {
-    await this.server.lockTimeSkipping({});
-    void over.then(() => this.server.unlockTimeSkipping({})).catch(() => undefined);
+  /** The rest of these sleeps no longer unlocks anything. */
+  private async handOver(sleeps: readonly Sleep[]): Promise<void> {
+    const unlocking = sleeps.filter(({ isOver, isLocked }) => !isOver && !isLocked);
+    for (const sleep of unlocking) sleep.isLocked = true;
+    await Promise.all(unlocking.map(() => this.server.lockTimeSkipping({})));
+  }
+
+  /** The number of sleeping activities. */
+  private sleepers(): number {
+    return [...this.sleeps].filter(({ isInside, isLocked }) => isInside && !isLocked).length;
   }
 
   /** If time stands still, or passes in real time, while no task runs, it waits for a lock that will never be freed. */
@@ -161,7 +192,7 @@ export class VirtualTime {
 
   private isIdle(): boolean {
     const status = this.worker?.getStatus();
-    return status?.numInFlightWorkflowActivations === 0 && status.numInFlightActivities === this.sleepers;
+    return status?.numInFlightWorkflowActivations === 0 && status.numInFlightActivities === this.sleepers();
   }
 
   private get server() {
@@ -180,11 +211,16 @@ class TimeStoodStill extends Error {
 
 interface Sleep {
   readonly untilMs: number;
+  readonly isInside: boolean;
   isOver: boolean;
+  /** Whether a lock of ours makes up for it. */
+  isLocked: boolean;
   over: Promise<void>;
 }
 
 const LOOK_MS = 100;
+/** Longer than an activity takes to return after a sleep. */
+const AWAKE_MS = 50;
 const STEP_MS = 10;
 /** Longer than an activity takes to reach its worker. */
 const CALM_MS = 40;
