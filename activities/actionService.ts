@@ -5,7 +5,7 @@ import type { Selection } from '../domain/deploy/snapshot';
 import { excessOfArtifacts, excessText, over } from '../domain/excess';
 import { REQUEST_LIMITS, SPEC_LIMITS } from '../domain/limits';
 import { cutText, textBytes } from '../domain/size';
-import { callbackOf } from '../platform/callbacks';
+import { callbackOf } from '../settings/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';

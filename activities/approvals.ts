@@ -3,8 +3,7 @@ import { wantsUnits } from '../domain/access/protection';
 import type { Units } from '../domain/access/request';
 import { approvalStatus, UNPROTECTED, type ApprovalAsk, type ApprovalStatus } from '../domain/access/approvals';
 import type { Artifact } from '../domain/artifact';
-import { lookForBugs, type BugLook } from './bugIn';
-import type { GraphPorts } from './dependencyGraphs';
+import type { BugLook } from '../domain/release/bugNotice';
 import { stillWaiting } from './failure';
 import { fetchUnits } from './fetchUnits';
 import { invoker, type CallPorts, type DeployCall } from './pushCalls';
@@ -27,15 +26,21 @@ export interface Clearance extends ApprovalStatus, BugLook {
   readonly unasked?: string;
 }
 
+/** The features that know of bugs in artifacts. */
+interface BugPorts {
+  /** @throws while it is unknown */
+  readonly lookForBugs: (artifacts: readonly Artifact[]) => Promise<BugLook>;
+}
+
 export type ApprovalActivities = ReturnType<typeof createApprovalActivities>;
 
-export function createApprovalActivities(ports: CallPorts & GraphPorts) {
+export function createApprovalActivities(ports: CallPorts & BugPorts) {
   const { platform } = ports;
   return {
     /**
      * Answers as soon as the approvals of a release change, by the rules that protect its pipeline in the present configuration. Until then it
      * fails and gives the time of the next try, as `soakNews` does, so days of waiting take no room in the history. An answer at once also
-     * includes the bugs in force; without a dependency graph in the configuration, no service is asked about them.
+     * includes the bugs in force.
      */
     approvalNews: async ({ ask, seen, intervalMs, target, artifacts = [] }: ApprovalRun): Promise<Clearance> => {
       const known = await unitsOf(ports, target);
@@ -71,12 +76,12 @@ async function unitsOf(
 
 /** An emergency does not wait for a graph that does not answer. */
 async function clearance(
-  ports: GraphPorts,
+  { lookForBugs }: BugPorts,
   artifacts: readonly Artifact[],
   isEmergency: boolean,
 ): Promise<Pick<Clearance, 'bug' | 'namedOnly' | 'unasked'>> {
   try {
-    return await lookForBugs(ports, artifacts);
+    return await lookForBugs(artifacts);
   } catch (error) {
     return isEmergency ? {} : { unasked: `nobody knows whether it contains a bug: ${rootCause(error)}` };
   }

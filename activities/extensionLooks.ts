@@ -1,8 +1,8 @@
 import type { ClockLook, ExaminationOrder, ExtensionLook } from '../domain/examination';
 import { rootCause } from '../domain/rootCause';
 import { shownUrl, withShownUrls } from '../domain/shownUrl';
-import type { ExtensionRef } from '../platform/extensions';
-import type { Registry } from '../platform/registry';
+import type { ExtensionRef } from '../settings/extensions';
+import type { Registry } from '../settings/registry';
 import { NoAnswer, sendRequest, type Fetch } from '../sdk/request';
 import type { Clock } from './clock';
 

@@ -24,7 +24,7 @@ import { recordMeasures, sweepMeasure } from '../domain/metrics';
 import { callExtension } from '../sdk/client';
 import type { Fetch } from '../sdk/request';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
-import type { Registry } from '../platform/registry';
+import type { Registry } from '../settings/registry';
 import { atOnce } from './atOnce';
 import type { ReadPlatform } from './behalf';
 import { beating, type Clock } from './clock';

@@ -5,7 +5,7 @@ import { ConfigRepository } from '../configerator/repository/repository';
 import { TextCache } from '../configerator/textCache';
 import { conveyorError } from '../domain/errors';
 import type { Landing } from '../configerator/domain/landing';
-import type { ConfigRepositorySettings } from '../platform/configRepositories';
+import type { ConfigRepositorySettings } from '../settings/configRepositories';
 import { beating, type Clock } from './clock';
 import { asFailure } from './failure';
 

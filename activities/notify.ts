@@ -6,9 +6,9 @@ import { FORMAT_NAMES, formatFor, type FormatName } from '../domain/notify/forma
 import type { Notice } from '../domain/notify/notice';
 import { isAllowedHost } from '../domain/notifyHost';
 import { NoAnswer, sendRequest, type Fetch, type HttpAnswer } from '../sdk/request';
-import { keysFor, type Notifications } from '../platform/notifications';
-import type { Registry } from '../platform/registry';
-import { signatureHeaders } from '../platform/signature';
+import { keysFor, type Notifications } from '../settings/notifications';
+import type { Registry } from '../settings/registry';
+import { signatureHeaders } from '../settings/signature';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
 import { fetchAt } from './fetchAt';

@@ -11,7 +11,7 @@ import type { Fetch } from '../sdk/request';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import type { Contradiction } from '../sdk/protocol/contradictions/rules';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
-import type { Registry } from '../platform/registry';
+import type { Registry } from '../settings/registry';
 import { answeredFirst, REVERT_PATIENCE_MS, type Clock } from './clock';
 import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';

@@ -7,7 +7,7 @@ import { formatDuration } from '../domain/text';
 import { withoutIsolation } from '../domain/isolation';
 import type { RunningScript, Runner } from '../sandbox/runner';
 import type { ScriptExit } from '../sandbox/scriptProcess';
-import type { Scripts } from '../platform/scripts';
+import type { Scripts } from '../settings/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
 import { requireAllowed, type ReadPlatform } from './behalf';

@@ -1,7 +1,7 @@
 import { conveyorError } from '../domain/errors';
 import type { Selection } from '../domain/deploy/snapshot';
 import { stepUnits } from '../domain/deploy/steps';
-import type { Scripts } from '../platform/scripts';
+import type { Scripts } from '../settings/scripts';
 import { unitsIn, type SnapshotStore } from './snapshots';
 import type { Behalf } from './behalf';
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { ArchiveRow } from '../domain/archive/row';
 import { DAY_MS } from '../domain/milliseconds';
 import type { StatsReport } from '../domain/stats/report';
-import { openEmbedded } from '../platform/archive/duckdb';
-import type { Archive } from '../platform/archive/port';
-import { openPostgres } from '../platform/archive/postgres';
-import { readStats } from '../platform/archive/stats';
+import { openEmbedded } from '../archive/duckdb';
+import type { Archive } from '../archive/port';
+import { openPostgres } from '../archive/postgres';
+import { readStats } from '../archive/stats';
 import { YEAR_MS, yearOfReleases } from './archiveYear';
 
 /**

@@ -1,5 +1,5 @@
-import { pathDown, reachedFrom } from '../domain/bugs/dependents';
-import { builtFrom, hitAmong, keyOf, type Affected, type Built } from '../domain/bugs/hits';
+import { pathDown, reachedFrom } from '../domain/dependents';
+import { builtFrom, hitAmong, keyOf, type Affected, type Built } from '../features/bugs/domain/hits';
 import { callExtension, viaApp } from '../sdk/client';
 import { dependencyGraphProtocol, MAX_BUILT_TARGETS } from '../sdk/protocol/dependencyGraph';
 import { createSimulator } from '../simulator/app';

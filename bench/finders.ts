@@ -9,7 +9,7 @@ import type { SweepOutcome } from '../domain/finder/sweep';
 import type { PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 import { callExtension } from '../sdk/client';
 import { artifactFinderProtocol } from '../sdk/protocol/artifactFinder';
-import { parseRegistry } from '../platform/registry';
+import { parseRegistry } from '../settings/registry';
 import { createSimulator } from '../simulator/app';
 
 /**

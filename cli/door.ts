@@ -5,7 +5,7 @@ import { serverUrl } from '../client/http/url';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
 import { nearestWord } from '../domain/spec/problem';
-import type { Env } from '../platform/env';
+import type { Env } from '../settings/env';
 import type { ConnectOptions, Io } from './io';
 import { readCredentials, type Credentials } from './login/credentials';
 import { freshToken } from './login/renewal';

@@ -8,7 +8,7 @@ import { deployActionsOf, type NamedDeploy } from '../domain/spec/deployActions'
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { callExtension } from '../sdk/client';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
-import { loadRegistry } from '../platform/registry';
+import { loadRegistry } from '../settings/registry';
 import type { Io } from './io';
 import { actorOf } from './door';
 

@@ -2,7 +2,7 @@ import type { ConveyorClient } from '../client/api';
 import type { ServerFetch } from '../client/http/send';
 import type { OwnedPaths } from '../configerator/domain/ownership';
 import { conveyorError } from '../domain/errors';
-import type { Env } from '../platform/env';
+import type { Env } from '../settings/env';
 
 /** All effects that a command may have; tests replace them, so that whole commands run in-process. */
 export interface Io {

@@ -20,10 +20,10 @@ export function processIo(): Io {
     ask: promptUser,
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
-      const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../platform/registry')];
+      const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../settings/registry')];
       const [{ guardClient }, { configChecker }] = [
         await import('../client/guard'),
-        await import('../platform/configCheck'),
+        await import('../settings/configCheck'),
       ];
       const registry = loadRegistry(undefined, process.env);
       const client = await createClient({
@@ -36,7 +36,7 @@ export function processIo(): Io {
     pathsOfPipelines: async ({ address, namespace }, repository) => {
       const [{ pathsKnownToTemporal }, { loadRegistry }] = [
         await import('../client/configOwners'),
-        await import('../platform/registry'),
+        await import('../settings/registry'),
       ];
       const { seal } = loadRegistry(undefined, process.env);
       return pathsKnownToTemporal({ address, namespace, seal }, repository);

@@ -1,6 +1,6 @@
 import { ConveyorError } from '../domain/errors';
 import { scriptsOf } from '../domain/spec/scriptsOf';
-import { loadRegistry } from '../platform/registry';
+import { loadRegistry } from '../settings/registry';
 import type { Io } from './io';
 import { printNote } from './output';
 import type { PipelineFile } from './pipelineFile';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Env } from '../platform/env';
+import type { Env } from '../settings/env';
 
 /** A command in a sentence or alone, coloured or not, unless it already has its full form. */
 const COMMAND =

@@ -1,6 +1,5 @@
 import type { Artifact } from '../domain/artifact';
-import type { FreshnessReport } from '../domain/freshness/report';
-import type { Bug, BugClose, BugReport } from '../domain/bugs/bug';
+import type { FeatureClient } from './featureApi';
 import type { PipelineDocument } from '../domain/pipeline/document';
 import type { ScriptLog } from '../domain/scriptLog';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
@@ -27,7 +26,7 @@ import type {
  * (client/http/client.ts) talks to `conveyor server`, which identifies the actor by the token and ignores an `actor`
  * given here.
  */
-export interface ConveyorClient {
+export interface ConveyorClient extends FeatureClient {
   /**
    * Creates the pipeline or changes its spec; one whose workflow has ended continues with its numbers and records.
    * @throws `config-rejected` if a push type refuses a new config
@@ -77,22 +76,11 @@ export interface ConveyorClient {
   listDeploys(query: ListQuery): Promise<DeploySummary[]>;
   /** The state of every finder that a worker has ever swept. */
   listFinders(): Promise<FinderView[]>;
-  /** The freshness of pipelines, stalest first. */
-  freshness(): Promise<FreshnessReport>;
   history(pipeline: string): Promise<HistoryRow[]>;
   /** The output of an action, or its page at its service; of the newest attempt unless another is requested. */
   logs(id: string, attempt?: number): Promise<ActionLogs>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
-  /**
-   * From then on no artifact that contains the bug deploys, and existing releases are searched for it. A repeated
-   * report creates no second bug.
-   */
-  reportBug(report: BugReport, actor: string): Promise<Bug>;
-  /** @throws `unknown-bug` */
-  closeBug(close: BugClose, actor: string): Promise<Bug>;
-  /** Newest first. */
-  listBugs(): Promise<readonly Bug[]>;
   /** For a service that reports the end of a run: the run's workflow checks it at once. */
   lookNow(runId: string): Promise<LookNow>;
   /** Whether the dependencies of all operations are available; answers within a few seconds and never throws. */

@@ -1,18 +1,15 @@
 import { requireId } from '../domain/target';
 import type { ConveyorClient } from './api';
 import { applyPipeline, exportPipeline, importPipeline, taskQueueOf } from './apply';
-import { closeBug, listBugs, reportBug } from './bugs';
 import { sendCommand } from './commands';
 import { connectTemporal } from './connection';
-import { DEFAULT_FRESHNESS } from '../domain/freshness/policy';
-import { freshnessReport } from '../domain/freshness/report';
+import { featureClient } from './features';
 import { historyOfPipeline } from './history';
 import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
 import { actionLogs } from './logs';
 import { lookNow } from './lookNow';
 import type { ClientOptions } from './options';
 import { temporalReadiness } from './readiness';
-import { lastTicketRound } from './tickets';
 import { pushEmergency, createRelease, rerunRelease, submitArtifacts } from './releases';
 import { Workflows } from './workflows';
 
@@ -36,21 +33,11 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listReleases: (query) => listReleases(workflows, query),
     listDeploys: (query) => listDeploys(workflows, query),
     listFinders: () => listFinders(workflows),
-    freshness: async () => {
-      const [pipelines, round] = await Promise.all([
-        listPipelines(workflows, { limit: Infinity }),
-        // Tickets are fetched separately, so that a slow server does not delay the rest.
-        lastTicketRound(temporal).catch(() => null),
-      ]);
-      return freshnessReport(pipelines, options.platform?.freshness ?? DEFAULT_FRESHNESS, Date.now(), round);
-    },
     history: (pipeline) => historyOfPipeline(workflows, pipeline),
     logs: (id, attempt) => actionLogs(workflows, id, attempt),
     command: (id, verb, input) => sendCommand(workflows, id, verb, input),
-    reportBug: (report, actor) => reportBug(workflows, options, report, actor),
-    closeBug: (close, actor) => closeBug(workflows, options, close, actor),
-    listBugs: () => listBugs(workflows),
     lookNow: (runId) => lookNow(workflows, runId),
+    ...featureClient(workflows, options),
     readiness: () => temporalReadiness(temporal, taskQueueOf(options)),
     close: () => temporal.connection.close(),
   };

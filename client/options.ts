@@ -1,21 +1,20 @@
-import type { FreshnessPolicy } from '../domain/freshness/policy';
 import type { Policy } from '../domain/principals';
 import type { Settings } from '../domain/settings';
 import type { ConfigFinding } from '../domain/spec/configFindings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { ConnectionOptions } from './connection';
+import type { FeatureSettings } from './featureApi';
 import type { Seal } from './seal';
 
-export interface Platform {
+export interface Platform extends FeatureSettings {
   readonly groups: Policy['groups'];
   readonly settings: Settings;
-  readonly freshness?: FreshnessPolicy;
   readonly seal?: Seal | null;
 }
 
 export interface ClientOptions extends ConnectionOptions {
   readonly taskQueue?: string | undefined;
-  /** The platform's configuration (platform/registry), which pipelines copy when they are applied. */
+  /** The platform's configuration (settings/registry), which pipelines copy when they are applied. */
   readonly platform?: Platform;
   /** Lets push types check the configs of a spec before it is applied; without it they are not checked. */
   readonly checkConfigs?: (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;

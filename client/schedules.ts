@@ -6,10 +6,8 @@ import {
   type ScheduleOptions,
   type WorkflowHandle,
 } from '@temporalio/client';
-import type { FreshnessOrder } from '../domain/freshness/round';
 import { isSameOrder, type SweepOrder } from '../domain/finder/lasting';
-import { FRESHNESS_ID, sweepId } from '../domain/ids';
-import { DAY_MS } from '../domain/milliseconds';
+import { sweepId } from '../domain/ids';
 import { serverView } from './live';
 
 export interface SweepPlan {
@@ -55,40 +53,6 @@ async function ensureSweep(client: Client, schedule: ReturnType<typeof sweepSche
     }
   }
 }
-
-/**
- * The Schedule `freshness`, created or updated: each day at nine, UTC. It remains when the service of tickets is
- * removed from the configuration, together with the record of open tickets.
- */
-export async function ensureDailyTickets(client: Client, taskQueue: string, order: FreshnessOrder): Promise<void> {
-  const { scheduleId, ...wanted } = dailySchedule(taskQueue, order);
-  try {
-    await client.schedule.create({ scheduleId, ...wanted });
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
-  }
-}
-
-/** A run missed while Temporal was down is made up for on the same day. */
-const SAME_DAY_MS = 12 * 3_600_000;
-
-const dailySchedule = (taskQueue: string, order: FreshnessOrder) =>
-  ({
-    scheduleId: FRESHNESS_ID,
-    spec: { intervals: [{ every: DAY_MS, offset: 9 * 3_600_000 }] },
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: SAME_DAY_MS },
-    action: {
-      type: 'startWorkflow',
-      workflowType: 'freshness',
-      workflowId: FRESHNESS_ID,
-      taskQueue,
-      args: [order] satisfies [FreshnessOrder],
-      staticSummary: 'tickets for stale pipelines',
-      // A workflow without a worker would block all later ones.
-      workflowExecutionTimeout: 20 * 3_600_000,
-    },
-  }) satisfies ScheduleOptions;
 
 /** The task queue of its next sweep may have lost its workers, and meanwhile the Schedule starts no other. */
 async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<void> {

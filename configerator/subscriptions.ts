@@ -8,8 +8,8 @@ import {
   type Subscription,
 } from './domain/subscriptions';
 import { judgeSignatures, type Signatures } from './domain/signatures';
-import type { ConfigRepositorySettings } from '../platform/configRepositories';
-import { storeDoor, storeTrust } from '../platform/configStores';
+import type { ConfigRepositorySettings } from '../settings/configRepositories';
+import { storeDoor, storeTrust } from '../settings/configStores';
 import { concurrencyGate } from '../sdk/concurrency';
 import { EtcdStore } from './store/etcd';
 

@@ -1,5 +1,4 @@
 import { conveyorError } from './errors';
-import { numberOfBug } from './bugs/bug';
 import { parseId, type Id } from './ids';
 import { isPipelineVerb, type Verb } from './verbs';
 
@@ -26,11 +25,4 @@ export function requireAction(text: string): Extract<Id, { readonly kind: 'actio
   const id = parseId(text);
   if (id?.kind === 'action') return id;
   throw conveyorError('invalid-id', { text, expected: 'the id of an action, such as kvstore/12/deploy' });
-}
-
-/** The number of a bug. @throws ConveyorError `invalid-id` */
-export function requireBug(text: string): number {
-  const number = numberOfBug(text);
-  if (number !== undefined) return number;
-  throw conveyorError('invalid-id', { text, expected: 'a bug, such as bug/7' });
 }

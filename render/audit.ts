@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../domain/audit/record';
 import { conjugate, plural } from '../domain/text';
-import type { ChainVerification } from '../platform/audit/files';
+import type { ChainVerification } from '../settings/audit/files';
 import { listTable } from './columns';
 import { fold, paint, tint, type View } from './paint';
 import { ago, secondsOf } from './times';

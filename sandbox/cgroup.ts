@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ScriptLimits } from '../platform/scripts';
+import type { ScriptLimits } from '../settings/scripts';
 import { contentsOf, readOrEmpty } from './files';
 import { markOf } from './mark';
 import { AFTER_KILL_MS, PROCESS_POLL_MS } from './processGroup';

@@ -1,4 +1,4 @@
-import type { ScriptLimits } from '../platform/scripts';
+import type { ScriptLimits } from '../settings/scripts';
 import type { IsolationMethod, Tools } from './method';
 
 /** The command line of a script, from the outermost program to its own. */

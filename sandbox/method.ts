@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import type { Scripts } from '../platform/scripts';
+import type { Scripts } from '../settings/scripts';
 import { ownGroup, type CgroupRoot } from './cgroup';
 import { mayExecute, readOrEmpty } from './files';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname } from 'node:path';
-import type { Scripts } from '../platform/scripts';
+import type { Scripts } from '../settings/scripts';
 import type { Places } from './enclosure';
 import type { Account } from './method';
 

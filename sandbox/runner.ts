@@ -1,6 +1,6 @@
 import { conveyorError } from '../domain/errors';
 import { withoutIsolation, type Guarantee } from '../domain/isolation';
-import type { Scripts } from '../platform/scripts';
+import type { Scripts } from '../settings/scripts';
 import { endGroups } from './cgroup';
 import type { IsolationMethod } from './method';
 import { placesFor } from './places';

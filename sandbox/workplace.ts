@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOwn } from '../platform/ownFolder';
+import { isOwn } from '../settings/ownFolder';
 import type { IsolationMethod } from './method';
 import { markOf } from './mark';
 

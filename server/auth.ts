@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { conveyorError } from '../domain/errors';
 import { isGroup, PRINCIPAL } from '../domain/principals';
-import type { ApiToken } from '../platform/access';
-import { isSameSecret } from '../platform/secrets';
+import type { ApiToken } from '../settings/access';
+import { isSameSecret } from '../settings/secrets';
 import type { FrontClient, ServerDeps } from './deps';
 import type { CallerIdentity } from './identity';
 

@@ -8,7 +8,7 @@ import { ConfigRepository } from '../configerator/repository/repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../configerator/repository/requests';
 import { readKnownHost, openConfigStore, findAllSubscribers } from '../configerator/subscriptions';
 import { conveyorError } from '../domain/errors';
-import type { ConfigRepositorySettings } from '../platform/configRepositories';
+import type { ConfigRepositorySettings } from '../settings/configRepositories';
 import { pathsOfPipelines } from '../client/configOwners';
 import type { ServerDeps } from './deps';
 import { RequestGate } from './gate';

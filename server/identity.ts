@@ -1,7 +1,7 @@
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { matches } from '../domain/pattern';
 import { conveyorError } from '../domain/errors';
-import { principalFrom, type Issuer } from '../platform/signIn';
+import { principalFrom, type Issuer } from '../settings/signIn';
 import { MIB } from '../sdk/protocol/common';
 import { sendRequest } from '../sdk/request';
 

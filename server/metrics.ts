@@ -1,6 +1,6 @@
 import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { FinderView } from '../domain/views';
-import type { ConfigState } from '../platform/liveRegistry';
+import type { ConfigState } from '../settings/liveRegistry';
 import type { AuditState } from './audit/audit';
 import type { ServerPart } from './readiness';
 import { configFamilies, Counter, family, Histogram, row, type Labels, type MetricRow } from './metricsText';

@@ -1,4 +1,4 @@
-import type { ConfigState } from '../platform/liveRegistry';
+import type { ConfigState } from '../settings/liveRegistry';
 
 /** Numbers in the text format of Prometheus. Labels come from the code and the configuration, so that their number stays bounded. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReadPolicy } from '../platform/access';
+import type { ReadPolicy } from '../settings/access';
 import type { ApiRoute } from './apiRoute';
 import { API_ROUTES } from './routes';
 import { failureAnswer } from './schemas';

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Temporal } from '../client/connection';
 import { temporalEndings } from '../client/endings';
-import { collect } from '../platform/archive/collect';
-import type { OpenArchive } from '../platform/archive/open';
-import type { AskCounts } from '../platform/archive/runReader';
-import type { ArchiveSettings } from '../platform/archive/settings';
+import { collect } from '../archive/collect';
+import type { OpenArchive } from '../archive/open';
+import type { AskCounts } from '../archive/runReader';
+import type { ArchiveSettings } from '../settings/archive';
 import { DAY_MS } from '../domain/milliseconds';
 
 /**

@@ -10,7 +10,6 @@ import {
 } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
 import { createApprovalActivities } from '../activities/approvals';
-import { createBugActivities } from '../activities/bugs';
 import { createCalendarActivities } from '../activities/calendar';
 import { wallClock } from '../activities/clock';
 import { createChildActivities } from '../activities/children';
@@ -26,19 +25,19 @@ import { createRecallActivities } from '../activities/recall';
 import { createScriptActivities } from '../activities/script';
 import { createSnapshotStore } from '../activities/snapshots';
 import { createSoakActivities } from '../activities/soak';
-import { createTicketActivities } from '../activities/tickets';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
 import { wallsOf, type ProgramWalls } from '../configerator/compiler/walls';
 import { copiesFolder } from '../configerator/repository/repository';
 import { sealing } from '../client/seal';
-import type { Registry } from '../platform/registry';
+import type { Registry } from '../settings/registry';
 import type { ObservedCall } from '../sdk/client';
 import type { Runner } from '../sandbox/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { callMeasure, recordMeasures, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 import { bundleForBuild } from '../workflows/versioning';
+import { featureActivities, lookForKnownBugs } from './features';
 import { workerIdentity, type ServerClock } from './serverClock';
 import { sinksOf } from './sinks';
 import { NOT_TRACED, type Tracing } from './tracing';
@@ -121,6 +120,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
   const ports = { ...unmeasured, registry: observedCalls(unmeasured.registry, tracing) };
   const snapshots = createSnapshotStore({ client, taskQueue });
   const canaries = createCanaryReader(client);
+  const extended = { ...ports, client, index };
   return {
     ...createPushTypeActivities({ ...ports, snapshots, canaries }),
     ...createActionActivities({ ...ports, snapshots }),
@@ -132,9 +132,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
     ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
-    ...createApprovalActivities({ ...ports, client }),
-    ...createBugActivities({ ...ports, client, index }),
-    ...createTicketActivities({ ...ports, index }),
+    ...createApprovalActivities({ ...ports, lookForBugs: (artifacts) => lookForKnownBugs(extended, artifacts) }),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createLandingActivities({
@@ -142,6 +140,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
       registry: withLandingRights(unmeasured.registry),
     }),
     ...createNotifyActivities(ports),
+    ...featureActivities(extended),
   };
 }
 

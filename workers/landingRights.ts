@@ -1,7 +1,7 @@
 import type { RightsOf } from '../configerator/repository/rights';
 import { pathRights } from '../domain/access/paths';
 import { withMember } from '../domain/principals';
-import type { Registry } from '../platform/registry';
+import type { Registry } from '../settings/registry';
 
 type Rules = Pick<Registry, 'configRepositories' | 'policy' | 'groups'>;
 

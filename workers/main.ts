@@ -9,19 +9,20 @@ import { firstLineOf } from '../client/connection';
 import { connectGrpc } from '../client/grpcConnection';
 import { createPipelineIndex } from '../client/pipelineIndex';
 import { sealing } from '../client/seal';
-import { ensureDailyTickets, ensureSweeps } from '../client/schedules';
+import { ensureSweeps } from '../client/schedules';
 import { temporalUnreachable } from '../client/unreachable';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
 import { createRunner, type Runner } from '../sandbox/runner';
-import { openArchive } from '../platform/archive/open';
-import { LiveRegistry } from '../platform/liveRegistry';
-import type { Registry } from '../platform/registry';
-import { requireKeys } from '../platform/seal';
+import { openArchive } from '../archive/open';
+import { LiveRegistry } from '../settings/liveRegistry';
+import type { Registry } from '../settings/registry';
+import { requireKeys } from '../settings/seal';
 import { startArchiving } from './archiving';
 import { buildOptions, WORKER_BUILD } from './build';
 import { createWorker } from './createWorker';
+import { ensureSchedules } from './features';
 import { createLog } from './log';
 import { createServerClock } from './serverClock';
 import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
@@ -62,12 +63,12 @@ async function main(): Promise<void> {
   // A worker without sweeps still deploys; new artifacts then wait for a notification or for the next worker.
   const swept = () =>
     sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ err: error }, 'no sweeps of finders'));
-  const ticketed = () =>
-    ensureTickets(client, registry, taskQueue).catch((error: unknown) =>
-      log.error({ err: error }, 'no daily run of tickets'),
+  const scheduled = () =>
+    ensureSchedules(client, registry, taskQueue).catch((error: unknown) =>
+      log.error({ err: error }, 'no Schedules of features, such as the daily run of tickets'),
     );
-  await Promise.all([swept(), ticketed()]);
-  live.onChange(() => void Promise.all([swept(), ticketed()]));
+  await Promise.all([swept(), scheduled()]);
+  live.onChange(() => void Promise.all([swept(), scheduled()]));
   const temporal = { client, connection: clientConnection, address, namespace, seal: registry.seal };
   const archiving =
     registry.archive &&
@@ -108,12 +109,6 @@ function sweep(client: Client, { extensions, settings }: Registry, taskQueue: st
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
     taskQueue,
   });
-}
-
-/** Without a service of tickets there is no daily run. */
-async function ensureTickets(client: Client, { freshness, settings }: Registry, taskQueue: string): Promise<void> {
-  if (freshness.tickets === null) return;
-  await ensureDailyTickets(client, taskQueue, { heartbeatTimeoutMs: settings.heartbeatTimeoutMs });
 }
 
 const SHUTDOWN_SIGNALS = ['SIGTERM', 'SIGINT'] as const;

@@ -1,10 +1,10 @@
 export { artifactSweep } from './artifactSweep';
-export { bugs } from './bugs';
+export { bugs } from '../features/bugs/workflows/bugs';
 export { deploy } from './deploy';
 export { examination } from './examination';
 export { fanOut } from './fanOut';
 export { fanOutShard } from './fanOut/shard';
-export { freshness } from './freshness';
+export { freshness } from '../features/freshness/workflows/freshness';
 export { landing } from './landing';
 export { lock } from './lock';
 export { pipeline } from './pipeline';

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
 import type { ReplacedNotice } from '../domain/brought';
-import type { BugNotice } from '../domain/bugs/consequence';
+import type { BugNotice } from '../domain/release/bugNotice';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
 import type { ActionRef } from '../domain/pipeline/begun';

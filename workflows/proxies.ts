@@ -1,7 +1,6 @@
 import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActionActivities } from '../activities/actionService';
 import type { ApprovalActivities } from '../activities/approvals';
-import type { BugActivities } from '../activities/bugs';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
 import type { ExtensionLookActivities } from '../activities/extensionLooks';
@@ -13,11 +12,9 @@ import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { SoakActivities } from '../activities/soak';
-import type { TicketActivities } from '../activities/tickets';
 import type { WaitForActivities } from '../activities/waitFor';
 import type { WindowRoomActivities } from '../activities/windowRoom';
 import type { SweepOrder } from '../domain/finder/lasting';
-import type { FreshnessOrder } from '../domain/freshness/round';
 import { KEEPS_FAILING } from '../domain/looks';
 import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
@@ -25,7 +22,7 @@ import { sideQueue, type SideQueue } from '../domain/taskQueues';
 /**
  * The retry policies of activities (docs/design/overview.md#failures). An activity marks a failure that no retry can fix.
  */
-const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+export const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
 /** Slots that no other work takes … */
 const on = (side: SideQueue) => ({ taskQueue: sideQueue(workflowInfo().taskQueue, side) });
@@ -153,25 +150,6 @@ export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
 export const landers = (heartbeatTimeoutMs: number) =>
   proxyActivities<LandingActivities>({
     startToCloseTimeout: '1h',
-    heartbeatTimeout: heartbeatTimeoutMs,
-    retry: FOREVER,
-  });
-
-/**
- * A search reads all releases, which may take long, and asks graphs that may be down for even longer. After a few tries the other bugs get their
- * turn, and this one is tried again later.
- */
-export const bugSearchers = (heartbeatTimeoutMs: number) =>
-  proxyActivities<BugActivities>({
-    startToCloseTimeout: '1h',
-    heartbeatTimeout: heartbeatTimeoutMs,
-    retry: { ...FOREVER, maximumAttempts: 5 },
-  });
-
-/** They read all pipelines, and ask a service about up to a thousand tickets. */
-export const ticketKeepers = ({ heartbeatTimeoutMs }: FreshnessOrder) =>
-  proxyActivities<TicketActivities>({
-    startToCloseTimeout: '2h',
     heartbeatTimeout: heartbeatTimeoutMs,
     retry: FOREVER,
   });

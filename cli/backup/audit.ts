@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm, truncate } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { CHAINS, locateChain, listParts, verifyAudit, type ChainVerification } from '../../platform/audit/files';
-import { measureWholeLines } from '../../platform/audit/onDisk';
+import { CHAINS, locateChain, listParts, verifyAudit, type ChainVerification } from '../../settings/audit/files';
+import { measureWholeLines } from '../../settings/audit/onDisk';
 import { copyBytes } from './files';
 
 /** At midnight a new file begins or an old one is deleted, perhaps during a copy, but hardly ever twice. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { conveyorError } from '../../domain/errors';
-import { SEMANTIC_ORDER } from '../../platform/osv/versions';
+import { SEMANTIC_ORDER } from '../../sdk/versions';
 import { replaceFileSync } from '../../sdk/replaceFile';
 
 /** The contents of a backup (docs/adr/0066-a-backup-of-one-machine.md). It is written last: a folder without it holds no backup. */

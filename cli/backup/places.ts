@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { ArchiveSettings } from '../../platform/archive/settings';
-import type { ConfigRepositorySettings } from '../../platform/configRepositories';
-import type { Env } from '../../platform/env';
-import { installRoot, loadRegistry, type Registry } from '../../platform/registry';
+import type { ArchiveSettings } from '../../settings/archive';
+import type { ConfigRepositorySettings } from '../../settings/configRepositories';
+import type { Env } from '../../settings/env';
+import { installRoot, loadRegistry, type Registry } from '../../settings/registry';
 import type { NamedPlaces } from './manifest';
 
 /** The places on this machine of everything that a backup contains; all paths are absolute. */

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Git } from '../../configerator/repository/git';
-import type { ConfigRepositorySettings } from '../../platform/configRepositories';
-import type { Env } from '../../platform/env';
-import { closeFolder } from '../../platform/ownFolder';
+import type { ConfigRepositorySettings } from '../../settings/configRepositories';
+import type { Env } from '../../settings/env';
+import { closeFolder } from '../../settings/ownFolder';
 import { removeCopy } from '../stack/configuration';
 
 /** The time limit of a command on a whole repository. */

@@ -3,7 +3,7 @@ import { chown, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { conjugate, listed } from '../../domain/text';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { hostOf, portOf, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Env } from '../../platform/env';
-import { installRoot } from '../../platform/registry';
+import type { Env } from '../../settings/env';
+import { installRoot } from '../../settings/registry';
 import type { BackupManifest } from './manifest';
 import { callProgram } from './run';
 

@@ -3,10 +3,10 @@ import { taskQueueOf } from '../../client/apply';
 import { temporalEndings } from '../../client/endings';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
-import type { Env } from '../../platform/env';
-import { openArchive, type OpenArchive } from '../../platform/archive/open';
-import type { ArchiveSettings } from '../../platform/archive/settings';
-import { loadRegistry, type Registry } from '../../platform/registry';
+import type { Env } from '../../settings/env';
+import { openArchive, type OpenArchive } from '../../archive/open';
+import type { ArchiveSettings } from '../../settings/archive';
+import { loadRegistry, type Registry } from '../../settings/registry';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { examples, type CommandCall, type Register } from './command';
@@ -26,7 +26,7 @@ export const archiveCommand: Register = (program, cli) => {
 async function rebuild({ io, output, connect }: CommandCall<object>): Promise<number> {
   const registry = loadRegistry(undefined, io.env);
   const { archive, place } = await openArchive(requireArchive(registry), io.env);
-  const { collect } = await import('../../platform/archive/collect');
+  const { collect } = await import('../../archive/collect');
   const temporal = await connectTemporal({ ...connect, seal: registry.seal });
   try {
     const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));

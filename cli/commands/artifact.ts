@@ -65,13 +65,13 @@ async function verifySignatures({ io, options }: CommandCall<ArtifactOptions>, a
   if (files.length > 0 && pipeline !== undefined)
     throw conveyorError('usage', { text: 'a pipeline has its own keys', hint: 'leave out --key or --pipeline' });
   // Loaded only here, so that other commands start faster.
-  const { publicKeyOf, signersOf } = await import('../../platform/attestation');
+  const { publicKeyOf, signersOf } = await import('../../settings/attestation');
   const keys = files.map((file) => {
     const key = publicKeyOf(readText(file));
     if (typeof key === 'string') throw conveyorError('file-unreadable', { file, detail: key });
     return { name: basename(file, extname(file)), key };
   });
-  const registry = files.length > 0 ? null : (await import('../../platform/registry')).loadRegistry(undefined, io.env);
+  const registry = files.length > 0 ? null : (await import('../../settings/registry')).loadRegistry(undefined, io.env);
   const signers = signersOf(registry?.signingKeys ?? keys, artifact, pipeline ?? null);
   const refusal = registry && pipeline !== undefined ? unsigned(registry, { pipeline }, [artifact]) : undefined;
   const none = signers.by.length === 0 ? `${identityOf(artifact)} is not signed with any known key` : null;

@@ -11,7 +11,7 @@ import {
   type AuditQuery,
   type Chain,
   type ChainVerification,
-} from '../../platform/audit/files';
+} from '../../settings/audit/files';
 import { auditTable, verificationText } from '../../render/audit';
 import { resolveDoor, httpOf } from '../door';
 import { EXIT } from '../exit';

@@ -9,7 +9,7 @@ import { formatTime, plural } from '../../domain/text';
 import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
-import { loadRegistry } from '../../platform/registry';
+import { loadRegistry } from '../../settings/registry';
 import { backtestText, type ActionBacktest, type BacktestReport } from '../../render/backtest';
 import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';

@@ -62,7 +62,7 @@ async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question
   if (door.kind === 'server')
     return { ...(await askAt(httpOf(io, door)).whether(question)), file: null, server: door.url };
   // Loaded only here, so that other commands start faster.
-  const { loadRegistry } = await import('../../platform/registry');
+  const { loadRegistry } = await import('../../settings/registry');
   const facts = loadRegistry(undefined, io.env);
   const { client, close } = createLazyClient({ io, connect });
   try {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { installRoot } from '../../platform/registry';
+import { installRoot } from '../../settings/registry';
 import { configDemo } from '../demo/config/story';
 import type { Demo, DemoResult, Stage } from '../demo/demo';
 import { serviceDemo } from '../demo/service';

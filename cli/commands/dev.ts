@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { installRoot } from '../../platform/registry';
-import type { Env } from '../../platform/env';
+import { installRoot } from '../../settings/registry';
+import type { Env } from '../../settings/env';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
 import { bypassServer } from '../door';

@@ -37,7 +37,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
       command(['logs'], async () => (await import('./logs')).logsCommand),
       command(['history'], async () => (await import('./history')).historyCommand),
       command(['health'], async () => (await import('./health')).healthCommand),
-      command(['freshness'], async () => (await import('./freshness')).freshnessCommand),
+      command(['freshness'], async () => (await import('../../features/freshness/cli/freshness')).freshnessCommand),
       command(['stats'], async () => (await import('./stats')).statsCommand),
     ],
   },
@@ -50,7 +50,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
     files: [
       command(ALL_VERBS, async () => (await import('./verbs')).verbCommands),
       command(['push'], async () => (await import('./push')).pushCommand),
-      command(['bugs'], async () => (await import('./bugs')).bugsCommand),
+      command(['bugs'], async () => (await import('../../features/bugs/cli/bugs')).bugsCommand),
     ],
   },
   {

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { NAME } from '../../domain/ids';
 import { firstPipeline } from '../../domain/spec/firstPipeline';
-import { installRoot } from '../../platform/registry';
+import { installRoot } from '../../settings/registry';
 import { paint } from '../../render/paint';
 import type { ConnectOptions, Io } from '../io';
 import { actorOf } from '../door';

@@ -1,5 +1,5 @@
 import { EXIT } from '../exit';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { readCredentials, removeCredentials, type Credentials } from '../login/credentials';
 import { revokeRenewal } from '../login/signIn';
 import { emit, printNote } from '../output';

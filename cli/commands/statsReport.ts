@@ -41,6 +41,6 @@ export async function loadStats(
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return askAt(httpOf(io, door)).stats({ since: new Date(sinceMs).toISOString(), by });
   const { archive } = await configuredArchive(io.env);
-  const { readStats } = await import('../../platform/archive/stats');
+  const { readStats } = await import('../../archive/stats');
   return readStats(archive, { sinceMs, untilMs, by });
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { installRoot } from '../../platform/registry';
+import { installRoot } from '../../settings/registry';
 import { createJobs, describeVersion, listJobs } from '../simulator';
 import { applyFor, chapter, ship, type Demo, type Stage } from './demo';
 import { renderServiceDemo, type ServiceDemoResult } from './summary';

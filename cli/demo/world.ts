@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { installRoot } from '../../platform/registry';
+import { installRoot } from '../../settings/registry';
 import type { NewJob } from '../simulator';
 
 /** The store of the Conveyor paper §2.3: twelve tasks in two regions. */

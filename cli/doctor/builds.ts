@@ -8,7 +8,7 @@ import {
 } from '../../domain/builds';
 import { formatDuration, lastPollWords, plural } from '../../domain/text';
 import type { ExaminationView } from '../../domain/examination';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { hostOf, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import type { Builds } from '../../client/builds';

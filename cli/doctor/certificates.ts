@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { certificateState, type CertificateLook } from '../../domain/certificates';
 import { formatDuration } from '../../domain/text';
-import type { Env } from '../../platform/env';
-import { certificatesForStores, certificatesForTemporal, readTemporalServerName } from '../../platform/certificates';
-import { loadRegistry } from '../../platform/registry';
+import type { Env } from '../../settings/env';
+import { certificatesForStores, certificatesForTemporal, readTemporalServerName } from '../../settings/certificates';
+import { loadRegistry } from '../../settings/registry';
 import { hostOf, portOf } from '../stack/addresses';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 

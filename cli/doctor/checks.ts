@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import type { ConnectOptions, Io } from '../io';
 import { serverFetch } from '../serverFetch';
 import type { DoctorCheck } from './check';

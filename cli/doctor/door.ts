@@ -1,5 +1,5 @@
 import { ConveyorError } from '../../domain/errors';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { resolveDoor, type CommandDoor } from '../door';
 import type { ConnectOptions, Io } from '../io';
 import { usualAddresses } from '../stack/addresses';

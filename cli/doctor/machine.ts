@@ -4,8 +4,8 @@ import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Env } from '../../platform/env';
-import { installRoot } from '../../platform/registry';
+import type { Env } from '../../settings/env';
+import { installRoot } from '../../settings/registry';
 import { formatDuration } from '../../domain/text';
 import type { DoctorCheck } from './check';
 

@@ -1,9 +1,9 @@
 import { tryWalls } from '../../configerator/compiler/walls';
 import { ConveyorError } from '../../domain/errors';
 import { GUARANTEES, REQUIRED, withoutIsolation } from '../../domain/isolation';
-import type { Env } from '../../platform/env';
-import type { ProgramSettings } from '../../platform/programs';
-import { loadRegistry, type Registry } from '../../platform/registry';
+import type { Env } from '../../settings/env';
+import type { ProgramSettings } from '../../settings/programs';
+import { loadRegistry, type Registry } from '../../settings/registry';
 import type { Isolation } from '../../sandbox/probe';
 import type { DoctorCheck } from './check';
 

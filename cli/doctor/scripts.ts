@@ -1,9 +1,9 @@
 import { ConveyorError } from '../../domain/errors';
 import { GUARANTEES, type Guarantee } from '../../domain/isolation';
 import { probe, type Isolation } from '../../sandbox/probe';
-import type { Env } from '../../platform/env';
-import { loadRegistry } from '../../platform/registry';
-import type { Scripts } from '../../platform/scripts';
+import type { Env } from '../../settings/env';
+import { loadRegistry } from '../../settings/registry';
+import type { Scripts } from '../../settings/scripts';
 import type { DoctorCheck } from './check';
 
 /** The isolation of scripts on this machine, if scripts are allowed at all. */

@@ -5,7 +5,7 @@ import type { Unanswered } from '../../client/http/send';
 import { ConveyorError } from '../../domain/errors';
 import { rootCause } from '../../domain/rootCause';
 import { formatDuration } from '../../domain/text';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { httpOf, type CommandDoor } from '../door';
 import type { Io } from '../io';
 import { checkServerCertificate } from './certificates';

@@ -1,9 +1,9 @@
 import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
 import { formatDuration, plural } from '../../domain/text';
-import { withoutScope } from '../../platform/access';
-import type { Env } from '../../platform/env';
-import { loadRegistry } from '../../platform/registry';
+import { withoutScope } from '../../settings/access';
+import type { Env } from '../../settings/env';
+import { loadRegistry } from '../../settings/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { replaceFileSync } from '../../sdk/replaceFile';
 
 /** A token, and the means to renew it. */

@@ -107,7 +107,7 @@ async function discoverProvider({
 }: Pick<SignInOffer, 'issuer' | 'client'>): Promise<[Library, Configuration]> {
   if (!isPrivate(issuer)) throw new Error('it is reached without https');
   const library = await import('openid-client');
-  // Only a provider on this machine is configured without https (platform/signIn.ts).
+  // Only a provider on this machine is configured without https (settings/signIn.ts).
   const execute = issuer.startsWith('http:') ? [library.allowInsecureRequests] : [];
   return [library, await library.discovery(new URL(issuer), client, undefined, library.None(), { execute })];
 }

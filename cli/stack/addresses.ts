@@ -1,5 +1,5 @@
 import { isLoopback } from '../../domain/loopback';
-import type { Env } from '../../platform/env';
+import type { Env } from '../../settings/env';
 import { freePorts } from './ports';
 
 /** The addresses of the parts of a stack (docs/reference/cli.md#the-development-stack). */

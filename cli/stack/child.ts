@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import type { Env } from '../../platform/env';
-import { closeFolder } from '../../platform/ownFolder';
+import type { Env } from '../../settings/env';
+import { closeFolder } from '../../settings/ownFolder';
 import type { Io } from '../io';
 
 /** One process of the stack, and the test whether it is ready. */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { Git } from '../../configerator/repository/git';
 import { copiesFolder, copyOf, type RepositoryRef } from '../../configerator/repository/repository';
 import { conveyorError } from '../../domain/errors';
-import type { ConfigRepositorySettings } from '../../platform/configRepositories';
-import type { Env } from '../../platform/env';
-import { closeFolder } from '../../platform/ownFolder';
-import { ALL_MISSING } from '../../platform/programs';
-import { installRoot, loadRegistry } from '../../platform/registry';
+import type { ConfigRepositorySettings } from '../../settings/configRepositories';
+import type { Env } from '../../settings/env';
+import { closeFolder } from '../../settings/ownFolder';
+import { ALL_MISSING } from '../../settings/programs';
+import { installRoot, loadRegistry } from '../../settings/registry';
 import { freePorts } from './ports';
 
 /** The configuration part of a stack: `conveyor dev --config`. */

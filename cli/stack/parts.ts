@@ -1,6 +1,6 @@
 import { delimiter, dirname, join } from 'node:path';
-import type { Env } from '../../platform/env';
-import { installRoot } from '../../platform/registry';
+import type { Env } from '../../settings/env';
+import { installRoot } from '../../settings/registry';
 import { hostOf, portOf, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
 import type { ConfigStack } from './configuration';

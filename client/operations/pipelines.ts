@@ -48,7 +48,6 @@ export const PIPELINE_OPERATIONS = {
   listReleases: list('GET /v1/releases', 'releases'),
   listDeploys: list('GET /v1/deploys', 'deploys'),
   listFinders: { route: 'GET /v1/finders', access: 'read' },
-  freshness: { route: 'GET /v1/freshness', access: 'read' },
 } as const satisfies Partial<OperationRows>;
 
 function byName(name: string): RequestParts {

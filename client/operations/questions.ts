@@ -2,7 +2,7 @@ import type { ExaminationView } from '../../domain/examination';
 import type { SignInOffer } from '../../domain/signIn';
 import type { StatsReport } from '../../domain/stats/report';
 import type { Grouping } from '../../domain/stats/tallies';
-import type { AuditPage, AuditQuery, ChainVerification } from '../../platform/audit/files';
+import type { AuditPage, AuditQuery, ChainVerification } from '../../settings/audit/files';
 import type { Question } from '../can';
 import { question, type ClientOf } from './row';
 

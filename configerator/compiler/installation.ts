@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { installRoot } from '../../platform/registry';
+import { installRoot } from '../../settings/registry';
 
 /** Our code that the process of a program loads, without the configuration or data next to it. */
-const CODE_FOLDERS = ['dist', 'configerator', 'domain', 'platform', 'sdk'];
+const CODE_FOLDERS = ['dist', 'configerator', 'domain', 'settings', 'sdk'];
 
 /** The folders that the process of a program reads. */
 export const readableCode = (): readonly string[] => {

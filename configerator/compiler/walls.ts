@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { REQUIRED, type Guarantee } from '../../domain/isolation';
-import type { ProgramSettings } from '../../platform/programs';
-import type { Scripts } from '../../platform/scripts';
+import type { ProgramSettings } from '../../settings/programs';
+import type { Scripts } from '../../settings/scripts';
 import { NO_ISOLATION, thisMachine, type IsolationMethod, type Machine } from '../../sandbox/method';
 import { barePlaces } from '../../sandbox/places';
 import { probe, type Isolation } from '../../sandbox/probe';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isOwn } from '../../platform/ownFolder';
+import { isOwn } from '../../settings/ownFolder';
 import { replaceFile, UNFINISHED } from '../../sdk/replaceFile';
 
 /** The disk of a proxy, so that tests can fill it. */

@@ -2,7 +2,7 @@ import { serve } from '@hono/node-server';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError, ConveyorError } from '../../domain/errors';
-import { claim } from '../../platform/claim';
+import { claim } from '../../settings/claim';
 import { localOnly } from '../../sdk/localOnly';
 import { PACKAGES_FOLDER } from '../../sdk/modelDisk';
 import { EtcdStore } from '../store/etcd';

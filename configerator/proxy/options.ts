@@ -2,8 +2,8 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isStoreOpenToOthers, whyNotStoreUrls } from '../domain/storeUrl';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import { storeDoor, storeSigning } from '../../platform/configStores';
-import type { Env } from '../../platform/env';
+import { storeDoor, storeSigning } from '../../settings/configStores';
+import type { Env } from '../../settings/env';
 import { parsePeerPlace } from '../vessel/listen';
 
 /** The command-line options of the proxy's process. */

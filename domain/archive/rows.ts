@@ -1,4 +1,4 @@
-import { bugIn } from '../bugs/bug';
+import { bugIn } from '../release/bugNotice';
 import { categoryOf } from '../health/statistics';
 import { onOneLine } from '../plainText';
 import { cutText } from '../size';

@@ -2,14 +2,14 @@ import { Flood, summaryText } from '../../domain/audit/flood';
 import { auditEntry, type AuditEntry } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
 import type { Audit } from '../../client/audited';
-import type { AuditSettings } from '../../platform/audit/settings';
+import type { AuditSettings } from '../../settings/audit/settings';
 import {
   readAudit,
   verifyAudit,
   type AuditPage,
   type AuditQuery,
   type ChainVerification,
-} from '../../platform/audit/files';
+} from '../../settings/audit/files';
 import { RequestGate } from '../gate';
 import type { AuditEvents } from './events';
 import { AuditLog, type LogOptions } from './log';

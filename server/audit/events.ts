@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
-import { CHAINS, locateChain, streamLines, listParts, type Chain, type ChainPart } from '../../platform/audit/files';
-import { signingKey } from '../../platform/secrets';
-import { signatureHeaders } from '../../platform/signature';
+import { CHAINS, locateChain, streamLines, listParts, type Chain, type ChainPart } from '../../settings/audit/files';
+import { signingKey } from '../../settings/secrets';
+import { signatureHeaders } from '../../settings/signature';
 import { NoAnswer, sendRequest, type Fetch } from '../../sdk/request';
 import { replaceFile } from '../../sdk/replaceFile';
 

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { linked, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
 import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { readEnds, locateChain, listParts, type Chain, type ChainFiles } from '../../platform/audit/files';
-import { measureWholeLines, readEdges } from '../../platform/audit/onDisk';
+import { readEnds, locateChain, listParts, type Chain, type ChainFiles } from '../../settings/audit/files';
+import { measureWholeLines, readEdges } from '../../settings/audit/onDisk';
 import { sha256 } from '../../sdk/digest';
 import { replaceFile } from '../../sdk/replaceFile';
 

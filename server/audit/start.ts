@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { LiveRegistry } from '../../platform/liveRegistry';
+import type { LiveRegistry } from '../../settings/liveRegistry';
 import { ServerAudit } from './audit';
 import { AuditEvents } from './events';
 

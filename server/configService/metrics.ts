@@ -1,5 +1,5 @@
 import type { Tailer } from '../../configerator/tailer/tailer';
-import type { ConfigState } from '../../platform/liveRegistry';
+import type { ConfigState } from '../../settings/liveRegistry';
 import { configFamilies, Counter, family, row, type MetricRow } from '../metricsText';
 
 /** The result of an attempt to land; `failed` is retried. */

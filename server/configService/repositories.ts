@@ -3,8 +3,8 @@ import { EtcdStore } from '../../configerator/store/etcd';
 import type { Inspection } from '../../configerator/store/inspection';
 import type { ConfigStore } from '../../configerator/store/port';
 import { conveyorError } from '../../domain/errors';
-import type { ConfigRepositorySettings } from '../../platform/configRepositories';
-import { storeDoor, storeSigning } from '../../platform/configStores';
+import type { ConfigRepositorySettings } from '../../settings/configRepositories';
+import { storeDoor, storeSigning } from '../../settings/configStores';
 
 /** A repository that hosts can read. */
 type Readable = ConfigRepositorySettings & { readonly etcd: string };

@@ -14,7 +14,7 @@ import { StoreMender } from '../../configerator/tailer/mender';
 import { Tailer } from '../../configerator/tailer/tailer';
 import { tail } from '../../configerator/tailer/tail';
 import { restrictToModels } from '../../configerator/vessel/modelsOnly';
-import type { ConfigState } from '../../platform/liveRegistry';
+import type { ConfigState } from '../../settings/liveRegistry';
 import { METRICS_TYPE } from '../metricsText';
 import { ConfigServiceMetrics } from './metrics';
 import type { Repositories } from './repositories';

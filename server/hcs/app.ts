@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { judgeTargets } from '../../sdk/health';
 import { sourcesQuery, type SourceRef } from '../../sdk/health/sources';
-import type { ConfigState } from '../../platform/liveRegistry';
+import type { ConfigState } from '../../settings/liveRegistry';
 import { healthServiceProtocol } from '../../sdk/protocol/healthService';
 import type { Fetch } from '../../sdk/request';
 import { serveProtocol } from '../../sdk/server';

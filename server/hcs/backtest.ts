@@ -8,7 +8,7 @@ import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import type { backtestMethod } from '../../sdk/protocol/backtest';
 import type { RequestOf, ResponseOf } from '../../sdk/protocol/common';
-import type { Registry } from '../../platform/registry';
+import type { Registry } from '../../settings/registry';
 import { ExtensionError } from '../../sdk/server';
 
 /** Access to past deploys in Temporal, and to their data through their push types. */

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../../client';
 import { localNamesOnly } from '../../sdk/localOnly';
-import { LiveRegistry } from '../../platform/liveRegistry';
-import type { Registry } from '../../platform/registry';
+import { LiveRegistry } from '../../settings/liveRegistry';
+import type { Registry } from '../../settings/registry';
 import { createHealthService } from './app';
 import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listening';
 

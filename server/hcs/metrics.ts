@@ -1,7 +1,7 @@
 import type { Query } from '../../sdk/health';
 import type { JudgeResponse } from '../../sdk/health';
 import { resolveSource } from '../../sdk/health/sources';
-import type { ConfigState } from '../../platform/liveRegistry';
+import type { ConfigState } from '../../settings/liveRegistry';
 import { configFamilies, Counter, family, Histogram, row } from '../metricsText';
 
 /** The label for names that no source has, so that invented names create no labels. */

@@ -6,7 +6,7 @@ import { groupsOfMember, withMember } from '../../domain/principals';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
-import { offersOf } from '../../platform/signIn';
+import { offersOf } from '../../settings/signIn';
 import { callerRoute, lookRoute, REFUSED, type ApiRoute } from '../apiRoute';
 import { rejectInvalidInput } from '../body';
 import { canAnswer, canRequest } from '../changes';

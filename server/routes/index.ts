@@ -1,10 +1,11 @@
 import type { ApiRoute } from '../apiRoute';
 import { AUDIT_ROUTES } from './audit';
-import { BUG_ROUTES } from './bugs';
+import { BUG_ROUTES } from '../../features/bugs/server/routes';
 import { CALLER_ROUTES } from './callers';
 import { CONFIG_ROUTES } from './configuration';
 import { EXAMINATION_ROUTE } from './examination';
-import { FRESHNESS_ROUTE, LIST_ROUTES } from './lists';
+import { FRESHNESS_ROUTE } from '../../features/freshness/server/routes';
+import { LIST_ROUTES } from './lists';
 import { PIPELINE_ROUTES } from './pipelines';
 import { RELEASE_ROUTES } from './releases';
 import { RUN_ROUTES } from './runs';

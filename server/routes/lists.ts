@@ -2,12 +2,6 @@ import { CLIENT_OPERATIONS } from '../../client/operations';
 import { lookRoute, type ApiRoute } from '../apiRoute';
 import * as schemas from '../schemas';
 
-export const FRESHNESS_ROUTE: ApiRoute = lookRoute(CLIENT_OPERATIONS.freshness.route, {
-  summary: 'Which pipelines have not been deployed for long, as `conveyor freshness` shows them',
-  answer: schemas.freshnessAnswer,
-  run: ({ client }) => client.freshness(),
-});
-
 export const LIST_ROUTES: readonly ApiRoute[] = [
   lookRoute(CLIENT_OPERATIONS.listFinders.route, {
     summary: 'Whether the finders answer, as `conveyor list finders` shows it',

@@ -1,6 +1,6 @@
 import { CLIENT_OPERATIONS } from '../../client/operations';
 import { conveyorError } from '../../domain/errors';
-import { fitsRun } from '../../platform/callbacks';
+import { fitsRun } from '../../settings/callbacks';
 import { callerRoute, type ApiRoute } from '../apiRoute';
 import { getBearerToken } from '../auth';
 import { lookAnswer } from '../changes';

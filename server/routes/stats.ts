@@ -1,7 +1,7 @@
 import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import { conveyorError } from '../../domain/errors';
 import { STATS_MS } from '../../domain/stats/tallies';
-import { readStats } from '../../platform/archive/stats';
+import { readStats } from '../../archive/stats';
 import { lookRoute, type ApiRoute } from '../apiRoute';
 import { statsAnswer, statsQuery } from '../statsSchemas';
 

@@ -4,7 +4,7 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { unfitKey } from '../../domain/excess';
 import { outOfScope } from '../../domain/finder/scope';
 import { mayCommand } from '../../domain/principals';
-import type { WebhookKind, WebhookSource } from '../../platform/access';
+import type { WebhookKind, WebhookSource } from '../../settings/access';
 import type { Bodies } from '../bodies';
 import { parseJsonBody, readBytes, rejectInvalidInput } from '../body';
 import type { ServerDeps } from '../deps';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookSource } from '../../platform/access';
+import type { WebhookSource } from '../../settings/access';
 
 /** Verifies that a delivery was signed with one of our secrets, over the raw body before any parsing. */
 

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { pathDown, reachedFrom } from '../../domain/bugs/dependents';
+import { pathDown, reachedFrom } from '../../domain/dependents';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
 import type { Simulation } from '../simulation';
 import { dependentsIn } from './targets';

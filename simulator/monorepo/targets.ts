@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { dependentsOf, type Dependents } from '../../domain/bugs/dependents';
+import { dependentsOf, type Dependents } from '../../domain/dependents';
 import { body, parseInput } from '../controlInput';
 import { draw, openStream } from '../kernel/random';
 import type { Simulation } from '../simulation';

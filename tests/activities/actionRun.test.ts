@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActionActivities, type ActionRun } from '../../activities/actionService';
 import { wallClock } from '../../activities/clock';
 import { viaApp } from '../../sdk/client';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { ExtensionError, serveActionService } from '../../sdk/server';
 import { inlineSnapshots } from './inlineSnapshots';
 

@@ -1,5 +1,5 @@
 import { createExtensionLookActivities } from '../../activities/extensionLooks';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 
 const URLS = {
   here: 'http://here:1/a/secret',

@@ -12,8 +12,8 @@ import { cloudEvent } from '../../domain/notify/cloudEvents';
 import { FORMAT_NAMES, formatFor, type FormatName } from '../../domain/notify/formats';
 import type { Notice } from '../../domain/notify/notice';
 import { slack } from '../../domain/notify/slack';
-import type { Notifications } from '../../platform/notifications';
-import { parseRegistry } from '../../platform/registry';
+import type { Notifications } from '../../settings/notifications';
+import { parseRegistry } from '../../settings/registry';
 
 const PIPELINES = join(__dirname, '../../docs/reference/pipelines.md');
 

@@ -10,8 +10,8 @@ import { createScriptActivities, type ScriptEnd } from '../../activities/script'
 import type { ScriptRun } from '../../activities/scriptEnvironment';
 import { probe, type Isolation } from '../../sandbox/probe';
 import { createRunner } from '../../sandbox/runner';
-import { parseRegistry } from '../../platform/registry';
-import type { Scripts } from '../../platform/scripts';
+import { parseRegistry } from '../../settings/registry';
+import type { Scripts } from '../../settings/scripts';
 import { everyUnit } from '../../domain/deploy/snapshot';
 import { inlineSnapshots } from './inlineSnapshots';
 

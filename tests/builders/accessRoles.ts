@@ -7,7 +7,7 @@ import type { Door, OperationName } from '../../domain/access/operations';
 import { decideDeploy, decideScripts, decideUse } from '../../domain/access/usage';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS, type Verb } from '../../domain/verbs';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { deploy, release } from './cliSamples';
 import { specOf } from './pipelineWorld';
 import { ACCESS, appOf, FakePipelines, githubDelivery, pushOf, sourceOf } from './serverWorld';

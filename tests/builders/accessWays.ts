@@ -5,7 +5,7 @@ import { isByAdmin } from '../../domain/principals';
 import { backOf } from '../../domain/deploy/held';
 import type { Unit } from '../../domain/fleet/unit';
 import type { Trigger } from '../../domain/views';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { artifact, signer } from './signing';
 
 /** A way in which a version reaches a unit. */

@@ -2,7 +2,7 @@ import { decideAccess, type AccessDecision } from '../../domain/access/decide';
 import type { What } from '../../domain/access/request';
 import type { OperationName } from '../../domain/access/operations';
 import type { PlatformFacts } from '../../domain/access/platform';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { specOf } from './pipelineWorld';
 
 /** A company with a platform team, two teams that own services, and a protected pipeline. */

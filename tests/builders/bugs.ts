@@ -1,4 +1,4 @@
-import type { Advisory } from '../../domain/bugs/advisory';
+import type { Advisory } from '../../features/bugs/domain/advisory';
 import {
   closed,
   isInForce,
@@ -8,7 +8,7 @@ import {
   searched,
   type Bug,
   type BugRecords,
-} from '../../domain/bugs/bug';
+} from '../../features/bugs/domain/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 
 /** Versions in a range have the bug. */

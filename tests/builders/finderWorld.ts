@@ -17,7 +17,7 @@ import type { SweepOutcome } from '../../domain/finder/sweep';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { HistoryRow, PipelineSummary } from '../../domain/views';
 import type { Fetch } from '../../sdk/request';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 
 /** Failing sweeps are part of the tests, so the worker's logs about them are suppressed. */
 const QUIET = new DefaultLogger('ERROR');

@@ -1,9 +1,9 @@
 import type { ConveyorClient } from '../../client/api';
 import { auditTable, verificationText } from '../../render/audit';
-import { bugTable, bugText } from '../../render/bugs';
+import { bugTable, bugText } from '../../features/bugs/render/bugs';
 import { renderDeploy } from '../../render/deploy';
 import { finderTable } from '../../render/finders';
-import { freshnessText } from '../../render/freshness';
+import { freshnessText } from '../../features/freshness/render/freshness';
 import { deployTable, historyTable, pipelineTable, releaseTable } from '../../render/lists';
 import type { View } from '../../render/paint';
 import { renderPipeline } from '../../render/pipeline';
@@ -12,9 +12,9 @@ import { renderSubscribers } from '../../render/subscribers';
 import { renderHistorySummary, summarizeHistory } from '../../render/summary';
 import { webUiLinks } from '../../cli/demo/summary';
 import { auditEntry, type AuditRecord } from '../../domain/audit/record';
-import type { Bug } from '../../domain/bugs/bug';
-import type { FreshnessReport } from '../../domain/freshness/report';
-import type { ChainVerification } from '../../platform/audit/files';
+import type { Bug } from '../../features/bugs/domain/bug';
+import type { FreshnessReport } from '../../features/freshness/domain/report';
+import type { ChainVerification } from '../../settings/audit/files';
 import type { DeployStatus, FinderView, HistoryRow, Pause, PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { action, children, deploy, phase, pipeline, release, revertedDeploy } from './cliSamples';
 

@@ -3,7 +3,7 @@ import type { Artifact } from '../../domain/artifact';
 import type { PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { Trigger } from '../../domain/views';
 import { createApp } from '../../server/app';
-import type { WebhookSource } from '../../platform/access';
+import type { WebhookSource } from '../../settings/access';
 import { DEFAULT_LIMITS, type FrontClient, type FrontConfig, type ServerDeps } from '../../server/deps';
 
 export const SECRET = 'the secret';

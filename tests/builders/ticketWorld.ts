@@ -1,11 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { wallClock } from '../../activities/clock';
-import { createTicketActivities } from '../../activities/tickets';
-import type { TicketRound } from '../../domain/freshness/round';
-import type { OpenTicket } from '../../domain/freshness/ticket';
+import { createTicketActivities } from '../../features/freshness/activities/tickets';
+import type { TicketRound } from '../../features/freshness/domain/round';
+import type { OpenTicket } from '../../features/freshness/domain/ticket';
 import { DAY_MS } from '../../domain/milliseconds';
 import type { PipelineSummary } from '../../domain/views';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import type { Fetch } from '../../sdk/request';
 
 /**

@@ -5,7 +5,7 @@ import type { ConfigDemoResult } from '../../cli/demo/config/summary';
 import { serviceDemo } from '../../cli/demo/service';
 import type { ServiceDemoResult } from '../../cli/demo/summary';
 import { liveRegion } from '../../cli/live';
-import { installRoot, loadRegistry } from '../../platform/registry';
+import { installRoot, loadRegistry } from '../../settings/registry';
 import { deploy, NOW, release, revertedDeploy } from '../builders/cliSamples';
 
 const good = deploy({

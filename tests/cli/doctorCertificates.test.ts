@@ -11,7 +11,7 @@ import {
   checkTemporalCertificates,
 } from '../../cli/doctor/certificates';
 import { checkDoor } from '../../cli/doctor/door';
-import { certificatesForStores } from '../../platform/certificates';
+import { certificatesForStores } from '../../settings/certificates';
 import { appOf, FakePipelines } from '../builders/serverWorld';
 
 const DAY_MS = 86_400_000;

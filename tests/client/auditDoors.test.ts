@@ -5,7 +5,7 @@ import { audited } from '../../client/audited';
 import type { ConveyorClient } from '../../client/api';
 import { guardClient } from '../../client/guard';
 import { auditEntry } from '../../domain/audit/record';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { ServerAudit } from '../../server/audit/audit';
 import { run } from '../builders/cliWorld';
 import { specOf } from '../builders/pipelineWorld';

@@ -9,7 +9,7 @@ import { startWalled } from '../../configerator/compiler/start';
 import { folderTree } from '../../configerator/compiler/tree';
 import { NO_PROGRAMS, OWN_PROGRAMS, tryWalls, wallsOf, type ProgramWalls } from '../../configerator/compiler/walls';
 import { REQUIRED, type Guarantee } from '../../domain/isolation';
-import { parseRegistry, type Registry } from '../../platform/registry';
+import { parseRegistry, type Registry } from '../../settings/registry';
 import { thisMachine, type Machine } from '../../sandbox/method';
 import { ESCAPES, escapingFiles } from './escapes';
 import { folderOf, LIMITS, program, type Files } from './sources';

@@ -5,7 +5,7 @@ import { Lander } from '../../configerator/repository/land';
 import { describeUnverified, readOptions } from '../../configerator/proxy/options';
 import { ConfigProxy } from '../../configerator/proxy/proxy';
 import { EtcdStore } from '../../configerator/store/etcd';
-import { storeTrust } from '../../platform/configStores';
+import { storeTrust } from '../../settings/configStores';
 import { run } from '../builders/cliWorld';
 import { eventually } from '../system/waiting';
 import { describeWithEtcd, Etcd } from './etcd';

@@ -1,4 +1,4 @@
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { viaApp } from '../../sdk/client';
 import type { HealthServiceSubject } from '../../sdk/conform/healthService';
 import { serveDataSource } from '../../sdk/server';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { conveyorError, ERRORS, type ErrorCode } from '../../domain/errors';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 
 const DOCS = readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8');
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { parsePipeline } from '../../domain/spec/parse';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { anchorsOf } from '../setup/headings';
 import { runningSources } from '../setup/sources';
 import { run } from '../builders/cliWorld';

@@ -7,7 +7,7 @@ import type { ConveyorClient } from '../../client/api';
 import { unsigned } from '../../domain/access/signed';
 import type { Artifact } from '../../domain/artifact';
 import { unfitArtifact } from '../../domain/excess';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { run } from '../builders/cliWorld';
 
 const read = (file: string): string => readFileSync(join(__dirname, '../../docs', file), 'utf8');

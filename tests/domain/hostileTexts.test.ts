@@ -1,6 +1,6 @@
-import type { Advisory } from '../../domain/bugs/advisory';
-import { readSbom } from '../../domain/bugs/sbom/read';
-import { chainToAffected } from '../../domain/bugs/sbom/sbom';
+import type { Advisory } from '../../features/bugs/domain/advisory';
+import { readSbom } from '../../features/bugs/domain/sbom/read';
+import { chainToAffected } from '../../features/bugs/domain/sbom/sbom';
 import { readCalendar } from '../../domain/calendar/icalendar';
 
 /** A reader whose time grows with the square of its text takes a minute or more for one that is so long. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endGroups, makeRoom, openGroup, ownGroup } from '../../sandbox/cgroup';
-import type { ScriptLimits } from '../../platform/scripts';
+import type { ScriptLimits } from '../../settings/scripts';
 
 /** Folders that stand for groups: the kernel would keep the files in them. */
 let home: string;

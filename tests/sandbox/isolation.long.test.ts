@@ -14,8 +14,8 @@ import { thisMachine, type Machine } from '../../sandbox/method';
 import { probe, type Isolation } from '../../sandbox/probe';
 import { createRunner } from '../../sandbox/runner';
 import { markOf } from '../../sandbox/mark';
-import { installRoot, parseRegistry } from '../../platform/registry';
-import type { Scripts } from '../../platform/scripts';
+import { installRoot, parseRegistry } from '../../settings/registry';
+import type { Scripts } from '../../settings/scripts';
 import { inlineSnapshots } from '../activities/inlineSnapshots';
 
 /** A platform as it is installed: a configuration, and beside it the folder of the scripts. */

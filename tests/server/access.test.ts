@@ -1,5 +1,5 @@
-import { withoutScope } from '../../platform/access';
-import { parseRegistry } from '../../platform/registry';
+import { withoutScope } from '../../settings/access';
+import { parseRegistry } from '../../settings/registry';
 
 /** Long enough to be one. */
 const secret = (name: string): string => `${name}-`.padEnd(24, 'x');

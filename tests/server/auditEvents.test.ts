@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fetch } from '../../sdk/request';
 import { auditEntry, type AuditRecord } from '../../domain/audit/record';
-import { signingKey } from '../../platform/secrets';
+import { signingKey } from '../../settings/secrets';
 import { ServerAudit } from '../../server/audit/audit';
 import { AuditEvents } from '../../server/audit/events';
 

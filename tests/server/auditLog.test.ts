@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { readAudit, verifyAudit, verifyChain } from '../../platform/audit/files';
+import { readAudit, verifyAudit, verifyChain } from '../../settings/audit/files';
 import { ServerAudit } from '../../server/audit/audit';
 import { AuditLog, type LogOptions } from '../../server/audit/log';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../../sdk/digest';
-import { LiveRegistry } from '../../platform/liveRegistry';
+import { LiveRegistry } from '../../settings/liveRegistry';
 import { startAudit } from '../../server/audit/start';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-audit-start-'));

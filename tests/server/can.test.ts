@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { conveyorError } from '../../domain/errors';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { CONFIG } from '../builders/accessWorld';
 import { run } from '../builders/cliWorld';
 import { specOf } from '../builders/pipelineWorld';

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Lander } from '../../configerator/repository/land';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { ServerAudit } from '../../server/audit/audit';
 import { NOW_MS } from '../builders/serverWorld';
 import { NOW } from '../configerator/repositories';

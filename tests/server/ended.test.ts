@@ -1,6 +1,6 @@
 import type { LookNow } from '../../client/api';
 import { conveyorError } from '../../domain/errors';
-import { callbackOf } from '../../platform/callbacks';
+import { callbackOf } from '../../settings/callbacks';
 import { RunEndings } from '../../server/ended';
 import { appOf, FakePipelines, TOKEN } from '../builders/serverWorld';
 

@@ -13,7 +13,7 @@ import {
 } from '../../sdk';
 import type { SourceRef } from '../../sdk/health/sources';
 import { conveyorError } from '../../domain/errors';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { createHealthService } from '../../server/hcs/app';
 import type { PastAccess } from '../../server/hcs/backtest';
 import { givenFleet } from '../builders/simulatorFleet';

@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import type { BacktestedDeploy } from '../../domain/health/backtest';
 import { viaApp } from '../../sdk';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { createHealthService } from '../../server/hcs/app';
 import { backtestWorld, type BacktestWorld, type PastRelease } from '../builders/backtestWorld';
 import { letPass, revertedBy, through } from '../builders/historyRows';

@@ -1,7 +1,7 @@
 import { healthCheckSchema } from '../../domain/spec/health';
 import { remoteJudge, serveDataSource, viaApp } from '../../sdk';
 import type { SourceRef } from '../../sdk/health/sources';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { createHealthService } from '../../server/hcs/app';
 
 const context = { pipeline: 'kvstore', release: 1, deployId: 'd', actor: 'user:alice', config: {} };

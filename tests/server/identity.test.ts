@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import type { ConveyorError } from '../../domain/errors';
 import { Identities } from '../../server/identity';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 
 type Key = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 

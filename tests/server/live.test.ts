@@ -1,4 +1,4 @@
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import {
   appOf,
   FakePipelines,

@@ -1,5 +1,5 @@
 import type { WebhookScope } from '../../domain/finder/scope';
-import type { WebhookSource } from '../../platform/access';
+import type { WebhookSource } from '../../settings/access';
 import {
   ACCESS,
   appOf,

@@ -1,4 +1,4 @@
-import type { Archive, StatsQuery } from '../../platform/archive/port';
+import type { Archive, StatsQuery } from '../../archive/port';
 import { DAY_MS } from '../../domain/milliseconds';
 import { conveyorError } from '../../domain/errors';
 import { appOf, NOW_MS, TOKEN } from '../builders/serverWorld';

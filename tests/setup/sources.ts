@@ -2,9 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as ts from 'typescript';
 
-/** The folders with walls. */
+interface Layers {
+  /** The folders with walls. */
+  readonly FOLDERS: readonly string[];
+  /** The files that name features. */
+  readonly REGISTRATIONS: readonly string[];
+}
+
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the table is plain JavaScript without types
-export const { FOLDERS } = require('../../tools/eslint/layers') as { FOLDERS: readonly string[] };
+export const { FOLDERS, REGISTRATIONS } = require('../../tools/eslint/layers') as Layers;
 
 export const ROOT = path.resolve(__dirname, '../..');
 

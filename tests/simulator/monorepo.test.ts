@@ -1,4 +1,4 @@
-import { dependentsOf, reachedFrom } from '../../domain/bugs/dependents';
+import { dependentsOf, reachedFrom } from '../../domain/dependents';
 import { drawnMonorepo } from '../../simulator/monorepo/targets';
 import { callExtension, viaApp } from '../../sdk/client';
 import { dependencyGraphProtocol } from '../../sdk/protocol/dependencyGraph';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { freePorts } from '../../cli/stack/ports';
-import type { Bug } from '../../domain/bugs/bug';
+import type { Bug } from '../../features/bugs/domain/bug';
 import { workflowIds } from '../../domain/ids';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { exampleFleet, examplePath } from '../setup/examples';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
-import type { FreshnessReport } from '../../domain/freshness/report';
+import type { FreshnessReport } from '../../features/freshness/domain/report';
 import { FRESHNESS_ID } from '../../domain/ids';
 import type { TrackedTicket } from '../../simulator/state';
 import { HASTY, runToEnd } from '../replay/recordFreshness';

@@ -156,7 +156,7 @@ test('a file that a worker was given open is not open in its scripts', async () 
   const secret = stack.file('secret', 'sesame\n');
   const program = `
     const { createRunner } = require('./dist/sandbox/runner');
-    const { parseRegistry } = require('./dist/platform/registry');
+    const { parseRegistry } = require('./dist/settings/registry');
     const given = { enabled: true, isolation: 'best-effort', directory: '${stack.home}' };
     const { scripts } = parseRegistry({ scripts: given }, process.env);
     const log = { listen: () => (text) => process.stdout.write(text) };

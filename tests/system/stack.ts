@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { parse, stringify } from 'yaml';
 import { createClient, type ConveyorClient } from '../../client';
-import { loadRegistry } from '../../platform/registry';
+import { loadRegistry } from '../../settings/registry';
 import type { LedgerEntry } from '../../simulator/ledger';
 import { cleanEnv, Processes, ROOT, type Ended, type Env, type Running } from './process';
 

@@ -1,5 +1,5 @@
 import type { Temporal } from '../../client/connection';
-import type { Archive } from '../../platform/archive/port';
+import type { Archive } from '../../archive/port';
 import { startArchiving } from '../../workers/archiving';
 
 /** A server that never answers; `asked` comes once it was asked. */

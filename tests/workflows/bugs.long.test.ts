@@ -1,5 +1,5 @@
 import type { Artifact } from '../../domain/artifact';
-import { isInForce, type Bug, type BugRecords } from '../../domain/bugs/bug';
+import { isInForce, type Bug, type BugRecords } from '../../features/bugs/domain/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 import { actionOf, CALM, deployAction, endsOf, flow, slowAction, untilAction } from './flows';
 import { fullBugRecords, RPC_ADVISORY } from '../builders/bugs';

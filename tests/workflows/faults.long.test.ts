@@ -5,8 +5,8 @@ import { PROTOCOLS } from './faultWorld';
 
 /**
  * Protocols between a push type and the service that judges for it: whatever happens there, a push type answers
- * `errored`. Faults of dependency graphs are in bugs.long.test.ts and activities/dependencyGraphs.test.ts, those of
- * tickets in freshness.long.test.ts and activities/tickets.long.test.ts.
+ * `errored`. Faults of dependency graphs are in bugs.long.test.ts and features/bugs/activities/dependencyGraphs.test.ts, those of
+ * tickets in freshness.long.test.ts and features/freshness/activities/tickets.long.test.ts.
  */
 const ELSEWHERE = ['healthServiceProtocol', 'dependencyGraphProtocol', 'ticketProtocol'];
 

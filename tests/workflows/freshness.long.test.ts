@@ -1,5 +1,5 @@
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow';
-import type { TicketRound } from '../../domain/freshness/round';
+import type { TicketRound } from '../../features/freshness/domain/round';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { TrackedTicket } from '../../simulator/state';
 import { CALM, deployAction, flow } from './flows';

@@ -1,5 +1,5 @@
 import type { Artifact } from '../../domain/artifact';
-import type { BugRecords } from '../../domain/bugs/bug';
+import type { BugRecords } from '../../features/bugs/domain/bug';
 import { workflowIds } from '../../domain/ids';
 import type { Verb } from '../../domain/verbs';
 import { actionOf, CALM, deployAction, endsOf, flow, untilAction, type Actions } from './flows';

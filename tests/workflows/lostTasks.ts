@@ -158,7 +158,7 @@ const TASK_TIMEOUT_MS = 20_000;
 const [SCHEDULED, STARTED, CANCEL_REQUESTED] = [1, 2, 3];
 /** Longer than any delay in virtual time. */
 const LONG_DUE_MS = 600_000;
-/** For the smallest task queue: how many activities a worker runs at once (platform/registry.ts). */
+/** For the smallest task queue: how many activities a worker runs at once (settings/registry.ts). */
 const SLOTS = 20;
 /** Longer than a worker needs to take a due task. */
 const SURE_MS = 3_000;

@@ -3,7 +3,7 @@ import type { Artifact } from '../../domain/artifact';
 import { documentOf } from '../../domain/pipeline/document';
 import type { PipelineState } from '../../domain/pipeline/state';
 import type { ReleaseStatus } from '../../domain/views';
-import { parseRegistry } from '../../platform/registry';
+import { parseRegistry } from '../../settings/registry';
 import { artifact, envelope, signed, signer, statement } from '../builders/signing';
 import { CALM, flow } from './flows';
 import { kvstore } from './pipelines';

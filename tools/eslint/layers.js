@@ -2,6 +2,7 @@
 //
 // For each layer: `from` is the layers whose values it may import, `types` those of which it may import only types, `packages` the
 // packages and Node built-ins that it may import (absent: any), `why` the purpose of the wall. A layer may always import itself.
+// A feature has the same layers, in `features/<name>/`.
 'use strict';
 
 const PURE =
@@ -21,19 +22,19 @@ const LAYERS = {
   activities: {
     from: [
       ...['domain', 'domain/spec', 'domain/calendar', 'configerator/domain'],
-      ...['sdk', 'platform', 'sandbox', 'configerator'],
+      ...['sdk', 'settings', 'sandbox', 'configerator'],
     ],
     types: [],
     why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
   },
   sandbox: {
-    from: ['domain', 'platform'],
+    from: ['domain', 'settings'],
     types: [],
     why: 'the sandbox starts processes and looks after them; whose scripts they are, and why they run, is not its business',
   },
   'configerator/domain': { from: ['domain'], types: [], packages: [], why: PURE },
   configerator: {
-    from: ['domain', 'domain/spec', 'configerator/domain', 'sdk', 'platform', 'sandbox'],
+    from: ['domain', 'domain/spec', 'configerator/domain', 'sdk', 'settings', 'sandbox'],
     types: [],
     why: 'configuration is compiled, kept and distributed without knowing who asks for it, or which workflow lands it',
   },
@@ -42,10 +43,15 @@ const LAYERS = {
     types: [],
     why: 'the sdk is what an extension author installs: it must not drag the rest of Conveyor along',
   },
-  platform: {
+  settings: {
     from: ['domain', 'domain/spec', 'configerator/domain', 'sdk'],
     types: [],
     why: "what the platform's configuration says is for all programs, so it knows none of them",
+  },
+  archive: {
+    from: ['domain', 'domain/spec', 'sdk', 'settings'],
+    types: [],
+    why: 'the archive keeps rows of ended runs, without knowing who reads them or where they come from',
   },
   simulator: {
     from: ['domain', 'domain/spec', 'configerator/domain', 'sdk', 'configerator'],
@@ -54,7 +60,7 @@ const LAYERS = {
   },
   'client/operations': {
     from: ['domain'],
-    types: ['client', 'domain/spec', 'configerator', 'platform'],
+    types: ['client', 'domain/spec', 'configerator', 'settings'],
     packages: ['node:crypto'],
     why: 'a row of an operation is read by clients of Temporal, by clients of a server, and by the server, so it loads none of them',
   },
@@ -72,14 +78,14 @@ const LAYERS = {
   server: {
     from: [
       ...['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations'],
-      ...['sdk', 'platform', 'configerator', 'render'],
+      ...['sdk', 'settings', 'archive', 'configerator', 'render'],
     ],
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
   },
   render: {
     from: ['domain', 'configerator/domain'],
-    types: ['domain/spec', 'client', 'sdk', 'platform', 'configerator'],
+    types: ['domain/spec', 'client', 'sdk', 'settings', 'configerator'],
     packages: ['picocolors', 'string-width'],
     why: 'words, tables and charts are made from what they show alone, for a terminal and for a page',
   },
@@ -87,7 +93,7 @@ const LAYERS = {
     from: [
       ...['domain', 'domain/spec', 'domain/calendar', 'configerator/domain'],
       ...['client', 'client/operations', 'client/http'],
-      ...['sdk', 'platform', 'sandbox', 'configerator', 'render'],
+      ...['sdk', 'settings', 'archive', 'sandbox', 'configerator', 'render'],
     ],
     types: [],
     why: 'front ends go through the client; programs are started by path, in a process of their own or as this one',
@@ -101,7 +107,8 @@ const LAYERS = {
       'sandbox',
       'client',
       'sdk',
-      'platform',
+      'settings',
+      'archive',
       'simulator',
       'configerator',
     ],
@@ -125,18 +132,37 @@ const ONLY = {
     why: 'zones and daylight saving time have one rule, and domain/calendar keeps it',
   },
   'ical.js': { layer: 'domain/calendar', why: 'what calendars say becomes dated blackouts, in one place' },
-  semver: { layer: 'platform', why: 'versions of packages have one order, and platform/osv keeps it' },
+  semver: { layer: 'sdk', why: 'versions have one order, and sdk/versions.ts keeps it' },
   croner: { layer: 'domain/calendar', why: 'calendars have one rule, and domain/calendar keeps it' },
 };
 
+/** The folder with a folder for each feature, which has the same layers inside. */
+const FEATURES = 'features';
+
+/** The files that name the features. No other file outside a feature imports it, so that it can be removed. */
+const REGISTRATIONS = [
+  'workflows/index.ts',
+  'workers/features.ts',
+  'settings/features.ts',
+  'client/features.ts',
+  'client/featureApi.ts',
+  'client/operations/index.ts',
+  'server/routes/index.ts',
+  'cli/commands/index.ts',
+];
+
 /** The folders of the checkout with these layers: all code that runs, except scripts. */
-const FOLDERS = [...new Set(Object.keys(LAYERS).map((layer) => layer.split('/')[0]))];
+const FOLDERS = [...new Set([...Object.keys(LAYERS).map((layer) => layer.split('/')[0]), FEATURES])];
+
+/** The feature of a file; undefined outside of features. */
+const featureOf = (file) => (file.startsWith(`${FEATURES}/`) ? file.split('/')[1] : undefined);
 
 /** The layer of a file, given relative to the checkout; undefined for a file in no layer. */
 function layerOf(file) {
-  const [top, second] = file.split('/');
+  const parts = file.split('/');
+  const [top, second] = featureOf(file) === undefined ? parts : parts.slice(2);
   if (`${top}/${second}` in LAYERS) return `${top}/${second}`;
   return top in LAYERS || top in NEVER ? top : undefined;
 }
 
-module.exports = { FOLDERS, LAYERS, NEVER, ONLY, layerOf };
+module.exports = { FOLDERS, LAYERS, NEVER, ONLY, REGISTRATIONS, featureOf, layerOf };

@@ -3,7 +3,7 @@
 'use strict';
 
 const path = require('node:path');
-const { LAYERS, NEVER, ONLY, layerOf } = require('./layers');
+const { LAYERS, NEVER, ONLY, REGISTRATIONS, featureOf, layerOf } = require('./layers');
 
 const ROOT = path.resolve(__dirname, '../..');
 
@@ -39,7 +39,11 @@ function judge(layer, file, target, typesOnly) {
 }
 
 function judgeFile(layer, file, target, typesOnly) {
-  const imported = layerOf(path.posix.join(path.posix.dirname(file), target));
+  const place = path.posix.join(path.posix.dirname(file), target);
+  const feature = featureOf(place);
+  if (feature !== undefined && feature !== featureOf(file) && !REGISTRATIONS.includes(file))
+    return `${file} may not import the feature ${feature}: only ${REGISTRATIONS.join(', ')} name features, so that one can be removed`;
+  const imported = layerOf(place);
   const { from, types, why } = LAYERS[layer];
   if (imported === undefined || imported === layer || from.includes(imported)) return undefined;
   if (imported in NEVER) return `${layer} may not import ${imported}: ${NEVER[imported]}`;

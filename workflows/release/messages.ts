@@ -1,5 +1,5 @@
 import { CancellationScope, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
-import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/bugs/consequence';
+import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/release/bugNotice';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
 import { REQUEST_LIMITS } from '../../domain/limits';

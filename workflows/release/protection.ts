@@ -3,7 +3,7 @@ import type { ApprovalRun, Clearance } from '../../activities/approvals';
 import { askersOf, waitsForApprovals, type ApprovalAsk, type ApprovalStatus } from '../../domain/access/approvals';
 import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
-import { withNamedOnly } from '../../domain/bugs/bug';
+import { withNamedOnly } from '../../domain/release/bugNotice';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
 import { lastLookOf, type LastLook } from '../../domain/release/lastLook';

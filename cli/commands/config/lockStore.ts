@@ -55,7 +55,7 @@ export const lockStore: Register = (group, cli) => {
         const { EtcdLock } = await import('../../../configerator/store/etcdRoles');
         const { findUnlisted, planLock } = await import('../../../configerator/store/lockPlan');
         const { findSurplus } = await import('../../../configerator/store/surplus');
-        const { storeDoor } = await import('../../../platform/configStores');
+        const { storeDoor } = await import('../../../settings/configStores');
         const { settings, registry } = (await import('./repository')).getRepositorySettings(io, options);
         const { name, etcd, login } = settings;
         if (etcd === null || login?.password === undefined)

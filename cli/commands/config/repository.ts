@@ -1,4 +1,4 @@
-import { loadRegistry, type Registry } from '../../../platform/registry';
+import { loadRegistry, type Registry } from '../../../settings/registry';
 import type { Io } from '../../io';
 import { chooseRepository, type RepositoryOptions } from './choice';
 

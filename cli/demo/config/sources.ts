@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { folderTree, type SourceTree } from '../../../configerator/compiler/tree';
-import { installRoot } from '../../../platform/registry';
+import { installRoot } from '../../../settings/registry';
 import type { Limits } from './world';
 
 const FOLDER = join(installRoot(), 'examples', 'config', 'flags');

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { compile } from '../../../configerator/compiler/compile';
-import { installRoot } from '../../../platform/registry';
+import { installRoot } from '../../../settings/registry';
 import type { Io } from '../../io';
 import { printNoteLines } from '../../output';
 import { freeConfigStack, makeRepository } from '../../stack/configuration';

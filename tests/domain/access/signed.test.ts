@@ -1,7 +1,7 @@
 import { deployedAsGiven, unsigned } from '../../../domain/access/signed';
 import { unfitArtifact } from '../../../domain/excess';
 import type { Artifact } from '../../../domain/artifact';
-import { parseRegistry } from '../../../platform/registry';
+import { parseRegistry } from '../../../settings/registry';
 import { asked, CONFIG, facts, why } from '../../builders/accessWorld';
 import { specOf } from '../../builders/pipelineWorld';
 import { artifact, envelope, signature, signed, signer, statement } from '../../builders/signing';

@@ -1,5 +1,6 @@
 import { deployRows, releaseRows, rowKey, type EndedDeploy, type EndedRelease } from '../../../domain/archive/rows';
-import { bugIn, hitWords } from '../../../domain/bugs/bug';
+import { bugIn } from '../../../domain/release/bugNotice';
+import { hitWords } from '../../../features/bugs/domain/bug';
 import { action, deploy, phase, release, revertedDeploy } from '../../builders/cliSamples';
 import { letPass, through } from '../../builders/historyRows';
 

@@ -3,7 +3,7 @@ import { planDeploy, plannedTasks } from '../../../domain/deploy/plan';
 import { inScope } from '../../../domain/fleet/scope';
 import type { Unit } from '../../../domain/fleet/unit';
 import { parsePipeline } from '../../../domain/spec/parse';
-import { parseRegistry } from '../../../platform/registry';
+import { parseRegistry } from '../../../settings/registry';
 import { parse } from 'yaml';
 import { exampleFleet, examplePath, examplePipelines, IN_VIRTUAL_TIME, type ExampleJob } from '../../setup/examples';
 
