@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { backOff } from '../domain/backoff';
 import { isAnew, KEEPS_FAILING, looksSince } from '../domain/looks';
 import { beating, type Clock } from './clock';
 import { isNonRetryable, stillWaiting } from './failure';
@@ -53,7 +54,7 @@ function withFailureCount(error: unknown, failures: number): unknown {
     message: error.message,
     type: failures >= MAX_FAILURES ? KEEPS_FAILING : (type ?? error.name),
     details: details ?? [],
-    nextRetryDelay: Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1)),
+    nextRetryDelay: backOff(FIRST_RETRY_MS, failures, LAST_RETRY_MS),
     cause: error,
   });
 }

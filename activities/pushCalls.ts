@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import type { Canary } from '../domain/mutex';
@@ -7,6 +6,7 @@ import { unitNames } from '../domain/deploy/unavailable';
 import { conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
+import { sha256 } from '../sdk/digest';
 import type { Fetch } from '../sdk/request';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import type { Contradiction } from '../sdk/protocol/contradictions/rules';
@@ -136,8 +136,7 @@ export const keyOfRun = (name: string): string =>
   `${name}/${Context.current().info.workflowExecution?.runId ?? 'no-workflow'}`;
 
 /** A short name for a list of texts. */
-export const digestOf = (texts: readonly string[]): string =>
-  createHash('sha256').update(texts.join()).digest('hex').slice(0, 16);
+export const digestOf = (texts: readonly string[]): string => sha256(texts.join()).slice(0, 16);
 
 /** A request about some of the items; it has the key of the whole if it has all of them. */
 interface Chunk<T> {

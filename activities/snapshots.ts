@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { areFewIds, type HeldUnits } from '../domain/deploy/held';
 import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
+import { sha256 } from '../sdk/digest';
 
 /** Stores the units of deploys with too many for their workflow: each page is the input of a workflow of its own (docs/adr/0018). */
 export interface SnapshotStore {
@@ -34,7 +34,7 @@ export function createSnapshotStore({ client, taskQueue }: { client: Client; tas
       const text = JSON.stringify(units);
       const isCarried = Buffer.byteLength(text) <= INLINE_BYTES;
       if (isCarried && areFewIds(units.map(({ id }) => id))) return { units };
-      const at = workflowIds.snapshot(deployId, createHash('sha256').update(text).digest('hex').slice(0, 16));
+      const at = workflowIds.snapshot(deployId, sha256(text).slice(0, 16));
       const pages = pagesThatFit(units);
       for (const [nth, units_] of pages.entries())
         await startPage(client, taskQueue, `${at}/${nth}`, { deployId, units: units_ });

@@ -1,3 +1,5 @@
+import { backOff } from '../../domain/backoff';
+
 /** The period in which repeated deaths count. */
 const WITHIN_MS = 60_000;
 const TIMES = 5;
@@ -10,5 +12,5 @@ const FIRST_DELAY_MS = 200;
 export function planRestart(deaths: readonly number[]): { readonly times: number; readonly delayMs: number | null } {
   const now = deaths.at(-1) ?? 0;
   const times = deaths.filter((at) => now - at < WITHIN_MS).length;
-  return { times, delayMs: times > TIMES ? null : FIRST_DELAY_MS * 2 ** (times - 1) };
+  return { times, delayMs: times > TIMES ? null : backOff(FIRST_DELAY_MS, times) };
 }

@@ -1,3 +1,4 @@
+import { backOff } from '../../domain/backoff';
 import type { TailResult } from './tail';
 
 /** The state of a tailer. */
@@ -52,7 +53,7 @@ export class Tailer {
     for (let failed = 0; !signal.aborted;) {
       this.rouse = new AbortController();
       failed = (await this.look()) ? 0 : failed + 1;
-      const ms = failed === 0 ? POLL_MS : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failed - 1));
+      const ms = failed === 0 ? POLL_MS : backOff(FIRST_RETRY_MS, failed, LAST_RETRY_MS);
       await this.ports.sleep(ms, AbortSignal.any([signal, this.rouse.signal]));
     }
   }

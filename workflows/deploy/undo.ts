@@ -1,4 +1,5 @@
 import { patched } from '@temporalio/workflow';
+import { backOff } from '../../domain/backoff';
 import type { DeployPlan, PhasePlan } from '../../domain/deploy/plan';
 import {
   dueUndos,
@@ -80,7 +81,7 @@ async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: 
     const reason = `${next.title} failed: ${end.message}`;
     const isLast = () => tries === MAX_TRIES || end.kind === 'refused' || run.hurried;
     // The waits double: one grace, then two.
-    const afterMs = graceMs * 2 ** (tries - 1);
+    const afterMs = backOff(graceMs, tries);
     if (!isLast()) {
       run.note('undo-failed', reason);
       await run.until(() => wake() || run.hurried, { afterMs, summary: summaryOf(`${next.title}: try again`) });

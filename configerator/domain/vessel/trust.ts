@@ -1,3 +1,5 @@
+import { backOff } from '../../../domain/backoff';
+
 /** The result of a request to a peer. */
 export type AskOutcome =
   | 'good'
@@ -31,14 +33,12 @@ export function trustAfter(trust: Trust, outcome: AskOutcome, now: number): Trus
     case 'good':
       return { lies, failures: 0, refusals: 0, restsUntil: trust.restsUntil > now ? trust.restsUntil : 0 };
     case 'lied':
-      return { ...trust, lies: lies + 1, restsUntil: now + growing(10 * MINUTE, lies, 120 * MINUTE) };
+      return { ...trust, lies: lies + 1, restsUntil: now + backOff(10 * MINUTE, lies + 1, 120 * MINUTE) };
     case 'failed':
-      return { ...trust, failures: failures + 1, restsUntil: later(trust, now + growing(1000, failures, 2 * MINUTE)) };
+      return { ...trust, failures: failures + 1, restsUntil: later(trust, now + backOff(1000, failures + 1, 2 * MINUTE)) };
     case 'busy':
-      return { ...trust, refusals: refusals + 1, restsUntil: later(trust, now + growing(100, refusals, 5000)) };
+      return { ...trust, refusals: refusals + 1, restsUntil: later(trust, now + backOff(100, refusals + 1, 5000)) };
   }
 }
-
-const growing = (first: number, times: number, most: number): number => Math.min(most, first * 2 ** times);
 
 const later = ({ restsUntil }: Trust, until: number): number => Math.max(restsUntil, until);
