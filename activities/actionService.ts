@@ -5,7 +5,7 @@ import type { Selection } from '../domain/deploy/snapshot';
 import { excessOfArtifacts, excessText, over } from '../domain/excess';
 import { REQUEST_LIMITS, SPEC_LIMITS } from '../domain/limits';
 import { cutText, textBytes } from '../domain/size';
-import { callbackOf } from '../settings/callbacks';
+import { createRunCallback } from '../settings/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
@@ -74,7 +74,7 @@ export function createActionActivities(ports: PushPorts) {
       const inputs = run.inputs.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } }));
       const given = { ...(run.step ? await stepInput(ports, run.step) : {}), ...run.with };
       const { callbacks } = ports.registry;
-      const callback = callbacks && { callback: callbackOf(callbacks, runId) };
+      const callback = callbacks && { callback: createRunCallback(callbacks, runId) };
       const request = { runId, pipeline, release, action, attempt, inputs, with: given, ...callback };
       try {
         return await look<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async (_now, before) => {
@@ -95,7 +95,12 @@ export function createActionActivities(ports: PushPorts) {
           const reason = cutText(message ?? `${service} says that it ${state}`, REQUEST_LIMITS.reason.max);
           const more = url !== null && textBytes(url) <= SPEC_LIMITS.url.max ? { url } : {};
           return {
-            done: checkedEnd({ succeeded: state === 'succeeded', message: reason, outputs: outputs ?? [], ...more }),
+            done: enforceOutputLimits({
+              succeeded: state === 'succeeded',
+              message: reason,
+              outputs: outputs ?? [],
+              ...more,
+            }),
           };
         });
       } catch (error) {
@@ -140,7 +145,7 @@ export async function stopRun(ports: CallPorts, run: ActionRun): Promise<void> {
  * Outputs that are too large fail the run: the release could not carry them, and another try would make the same
  * outputs.
  */
-function checkedEnd(end: ActionEnd): ActionEnd {
+function enforceOutputLimits(end: ActionEnd): ActionEnd {
   const excess = over(REQUEST_LIMITS.outputs, end.outputs.length) ?? excessOfArtifacts(end.outputs);
   if (excess === undefined) return end;
   return { ...end, succeeded: false, message: `it made too much: ${excessText(excess)}`, outputs: [] };

@@ -43,7 +43,7 @@ export function createApprovalActivities(ports: CallPorts & BugPorts) {
      * includes the bugs in force.
      */
     approvalNews: async ({ ask, seen, intervalMs, target, artifacts = [] }: ApprovalRun): Promise<Clearance> => {
-      const known = await unitsOf(ports, target);
+      const known = await fetchUnitsForPolicy(ports, target);
       if ('unasked' in known && seen !== null) throw stillWaiting(known.unasked, intervalMs);
       const status = platform === undefined ? UNPROTECTED : approvalStatus(platform(), { ...ask, ...known });
       if (seen === null)
@@ -60,7 +60,7 @@ export function createApprovalActivities(ports: CallPorts & BugPorts) {
 }
 
 /** The units of a deploy, read only if a rule is about units of their push type. While they are unknown, nothing is deployed. */
-async function unitsOf(
+async function fetchUnitsForPolicy(
   ports: CallPorts,
   target: DeployCall | undefined,
 ): Promise<{ readonly holds?: Units } | { readonly unasked: string }> {

@@ -1,8 +1,8 @@
 import type { AccessDecision } from '../domain/access/decide';
 import type { PlatformFacts } from '../domain/access/platform';
 import type { Concerned } from '../domain/access/protection';
-import { unsigned, wantsSigned } from '../domain/access/signed';
-import { identityOf, type Artifact } from '../domain/artifact';
+import { findUnsigned, wantsSigned } from '../domain/access/signed';
+import { formatIdentity, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import type { Principal } from '../domain/principals';
 
@@ -47,11 +47,11 @@ export function whetherSigned(
   const facts = platform?.();
   const concerned = { pipeline, ...units };
   if (facts === undefined || (back && !imported) || !wantsSigned(facts, concerned)) return {};
-  const lacking = unsigned(facts, concerned, artifacts);
+  const lacking = findUnsigned(facts, concerned, artifacts);
   if (lacking !== undefined)
     return byAdmin
       ? { signed: `an emergency of an admin goes past ${lacking.message}` }
       : { refused: `${lacking.message}; ${lacking.hint}` };
   const by = (one: Artifact): string => facts.signers?.(one, pipeline).by.join(', ') ?? '';
-  return { signed: artifacts.map((one) => `${identityOf(one)} is signed with ${by(one)}`).join('; ') };
+  return { signed: artifacts.map((one) => `${formatIdentity(one)} is signed with ${by(one)}`).join('; ') };
 }

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Blackout } from '../domain/calendar/blackout';
-import { openingAt } from '../domain/calendar/opening';
+import { getOpeningState } from '../domain/calendar/opening';
 import { nextSpreadTick } from '../domain/calendar/spread';
 import type { Window, WindowState } from '../domain/calendar/window';
 import type { Settings } from '../domain/settings';
@@ -23,7 +23,7 @@ export function createCalendarActivities({ clock, registry }: CalendarPorts) {
     windowState: async (
       windows: Window | readonly Window[],
       blackouts: readonly Blackout[] = [],
-    ): Promise<WindowState> => openingAt({ windows: [windows].flat(), blackouts }, await clock.now()),
+    ): Promise<WindowState> => getOpeningState({ windows: [windows].flat(), blackouts }, await clock.now()),
 
     /**
      * The next time that the calendar fires, strictly after `afterMs`; null if it never does again. Each pipeline has its own share of the spread.

@@ -11,7 +11,7 @@ import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseResult } from '../domain/release/state';
 import type { ReadPlatform } from './behalf';
-import { beating, type Clock } from './clock';
+import { withHeartbeats, type Clock } from './clock';
 import { pipelineKnows } from './waitFor';
 
 export type ChildActivities = ReturnType<typeof createChildActivities>;
@@ -86,7 +86,7 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
     startChildRelease: async (request: ChildRequest): Promise<ChildAnswer> => {
       const context = Context.current();
       const asked = () => ask(request, context.cancellationSignal);
-      return beating(request.heartbeatTimeoutMs / 3, () => context.heartbeat(), asked);
+      return withHeartbeats(request.heartbeatTimeoutMs / 3, () => context.heartbeat(), asked);
     },
 
     /**
@@ -102,7 +102,7 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
       const answers: Record<string, ChildAnswer> = {};
       const asked = children.map(async (child) => void (answers[child] = await ask({ ...order, child }, ending())));
       const answered = () => Promise.race([Promise.allSettled(asked), clock.sleep(SOON_MS, ending())]);
-      await beating(order.heartbeatTimeoutMs / 3, () => context.heartbeat(), answered);
+      await withHeartbeats(order.heartbeatTimeoutMs / 3, () => context.heartbeat(), answered);
       over.abort();
       return { ...answers };
     },
@@ -164,13 +164,13 @@ async function askForRelease(client: Client, request: ChildRequest): Promise<Chi
       });
     return { kind: 'started', number };
   } catch (error) {
-    const reason = refusalOf(error, child);
+    const reason = findRefusalReason(error, child);
     if (reason === undefined) throw error;
     return { kind: 'refused', reason };
   }
 }
 
-function refusalOf(error: unknown, child: string): string | undefined {
+function findRefusalReason(error: unknown, child: string): string | undefined {
   if (error instanceof WorkflowNotFoundError) return `there is no pipeline ${child}`;
   const isRefusal = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
   return isRefusal ? error.cause?.message : undefined;

@@ -14,7 +14,7 @@ export const wallClock: Clock = {
 };
 
 /** Calls `beat` at this interval until `work` has ended; always in wall time, since it only shows that this process lives. */
-export async function beating<T>(intervalMs: number, beat: () => void, work: () => Promise<T>): Promise<T> {
+export async function withHeartbeats<T>(intervalMs: number, beat: () => void, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(beat, intervalMs);
   try {
     return await work();
@@ -48,7 +48,7 @@ const LAST_ANSWER_MS = 3_000;
  * Asks nothing once it is cancelled, but gives a request on its way a moment to be answered, so that a consequence of the cancel, such as a
  * pause, does not overtake it.
  */
-export async function answeredFirst<T>(cancelled: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function awaitLastAnswer<T>(cancelled: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   cancelled.throwIfAborted();
   const late = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;

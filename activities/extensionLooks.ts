@@ -1,6 +1,6 @@
 import type { ClockLook, ExaminationOrder, ExtensionLook } from '../domain/examination';
 import { rootCause } from '../domain/rootCause';
-import { shownUrl, withShownUrls } from '../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../domain/shownUrl';
 import type { ExtensionRef } from '../settings/extensions';
 import type { Registry } from '../settings/registry';
 import { NoAnswer, sendRequest, type Fetch } from '../sdk/request';
@@ -22,7 +22,7 @@ export function createExtensionLookActivities({ registry, fetch, identity, ownCl
     lookAtExtensions: ({ answerMs }: ExaminationOrder): Promise<ExtensionLook[]> =>
       Promise.all(
         registry.extensions.map(async (extension) => ({
-          ...{ kind: extension.kind, name: extension.name, address: shownUrl(extension.url) },
+          ...{ kind: extension.kind, name: extension.name, address: redactUrl(extension.url) },
           trouble: await troubleWith(extension, { answerMs, fetch }),
         })),
       ),

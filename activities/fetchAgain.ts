@@ -3,9 +3,9 @@ import { marksOfMany, type Brought } from '../domain/brought';
 import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import type { Restored } from '../domain/deploy/held';
 import type { RevertRules } from '../domain/deploy/versionBefore';
-import { named, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { toNamed, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import type { UnlistedUnits } from '../domain/deploy/unlisted';
-import { concerned, unavailable } from '../domain/deploy/unavailable';
+import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
@@ -14,7 +14,7 @@ import { allowJoined } from './fleetAccess';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { orGone } from './snapshots';
 import { findKeepers } from './keepers';
-import { unlistedUnits } from './unlisted';
+import { inspectUnlistedUnits } from './unlisted';
 
 /** The units to look at again, and the reason. */
 export interface LookRequest {
@@ -63,25 +63,25 @@ export async function fetchAgain(
   const fetching = orRefused(() => fetchUnits(invoke, call));
   const fetched = request.atOnce ? await promptly(ports.clock, REVERT_PATIENCE_MS, fetching) : await fetching;
   const all = fetched?.units ?? [];
-  const meant = concerned(all, request.only);
+  const meant = filterConcerned(all, request.only);
   const keepers = await findKeepers(ports, invoke, call, meant, request);
-  const units = await past(ports, concerned(all, request.only, keepers), request.inherited);
+  const units = await past(ports, filterConcerned(all, request.only, keepers), request.inherited);
   const before = await ports.snapshots.read(then);
   refuseNone(call, all, before, request);
   const known = new Map(before.map(({ id, version }) => [id, version]));
   const listed = withJoinedMarked(units, known, request);
-  const now = [...listed, ...unlisted(units, before, request)];
+  const now = [...listed, ...findUnlistedUnits(units, before, request)];
   const fresh = request.asNow ? (fetched ? listed : now) : now.filter((unit) => unit.joined);
   if (!request.asNow) await allowJoined(ports, call, { joined: fresh, before }, request.restores);
   const question = { before, listed: all, version: request.rules.deployed };
-  const lost = request.asNow ? undefined : await unlistedUnits(ports, invoke, call, question);
+  const lost = request.asNow ? undefined : await inspectUnlistedUnits(ports, invoke, call, question);
   const marks = request.asNow ? undefined : marksOfMany(meant.map(({ id }) => id));
   return {
     units: units.length,
     now: await ports.snapshots.write(call.deployId, now),
     moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
     withoutPast: someWithoutPast(fresh, request.rules, request.parts ?? []),
-    unavailable: named(unavailable(units), FLEET_LIMITS.leftOut),
+    unavailable: toNamed(unavailable(units), FLEET_LIMITS.leftOut),
     ...(marks === undefined ? {} : { marks }),
     ...(lost && { unlisted: lost }),
   };
@@ -112,7 +112,11 @@ const withJoinedMarked = (
 /**
  * A canary also goes back on units that are no longer listed, to their earlier version; its revert finds out which of them are gone.
  */
-function unlisted(units: readonly Unit[], before: readonly SnapshotUnit[], { asNow }: LookRequest): SnapshotUnit[] {
+function findUnlistedUnits(
+  units: readonly Unit[],
+  before: readonly SnapshotUnit[],
+  { asNow }: LookRequest,
+): SnapshotUnit[] {
   const listed = new Set(units.map(({ id }) => id));
   return asNow ? before.flatMap((unit) => (listed.has(unit.id) ? [] : [{ ...unit, mixed: false }])) : [];
 }

@@ -21,7 +21,7 @@ export const fetchAt =
       method: request.method,
       headers: Object.fromEntries(request.headers),
       signal,
-      lookup: lookupOf(addresses),
+      lookup: createPinnedLookup(addresses),
     };
     return new Promise((resolve, reject) => {
       const sent = (url.protocol === 'https:' ? overHttps : overHttp)(url, options, (answer) => {
@@ -36,7 +36,7 @@ export const fetchAt =
     });
   };
 
-const lookupOf =
+const createPinnedLookup =
   (addresses: readonly Address[]): LookupFunction =>
   (_host, { all }, found) => {
     const [first] = addresses;

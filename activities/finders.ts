@@ -7,17 +7,17 @@ import type { SweepMemory } from '../domain/finder/memory';
 import { subscriptionPages, type Page } from '../domain/finder/pages';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import {
-  answered,
+  recordAnswer,
   forbidden,
   NOT_BEGUN,
-  received,
-  submissionsOf,
+  recordReception,
+  buildSubmissions,
   type FinderAnswer,
   type Reception,
   type SweepSubmission,
   type SweepOutcome,
 } from '../domain/finder/sweep';
-import { grouped } from '../domain/grouped';
+import { groupBy } from '../domain/grouped';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 import { recordMeasures, sweepMeasure } from '../domain/metrics';
@@ -27,7 +27,7 @@ import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artif
 import type { Registry } from '../settings/registry';
 import { atOnce } from './atOnce';
 import type { ReadPlatform } from './behalf';
-import { beating, type Clock } from './clock';
+import { withHeartbeats, type Clock } from './clock';
 import { asFailure } from './failure';
 import { findOutputs } from './pipelineOutput';
 import { sweepAgain, type SweptAgain } from './sweepAgain';
@@ -69,7 +69,7 @@ export function createFinderActivities(parts: FinderParts) {
       const { finder, memory, heartbeatTimeoutMs } = order;
       if (lasting) return sweepAgain(parts, { ...order, lasting }, (before) => sweepMeasured(parts, finder, before));
       const context = Context.current();
-      return beating(
+      return withHeartbeats(
         heartbeatTimeoutMs / 3,
         () => context.heartbeat(),
         () => sweepMeasured(parts, finder, memory),
@@ -93,16 +93,20 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
   const { cancellationSignal } = Context.current();
   const silent = new Silence();
   let outcome = NOT_BEGUN;
-  const permitted = permittedPipelines(parts, finder, (pipeline, why) => (outcome = forbidden(outcome, pipeline, why)));
+  const permitted = listPermittedPipelines(
+    parts,
+    finder,
+    (pipeline, why) => (outcome = forbidden(outcome, pipeline, why)),
+  );
   for await (const page of subscriptionPages(permitted, memory, MAX_SUBSCRIPTIONS)) {
     const answer = await getArtifacts(parts, finder, page);
-    outcome = answered(outcome, page, answer);
-    const byPipeline = grouped(submissionsOf(finder, page, answer), ({ pipeline }) => pipeline);
+    outcome = recordAnswer(outcome, page, answer);
+    const byPipeline = groupBy(buildSubmissions(finder, page, answer), ({ pipeline }) => pipeline);
     await atOnce(SUBMISSIONS_AT_ONCE, byPipeline, async ([, submissions]) => {
       for (const submission of submissions) {
         cancellationSignal.throwIfAborted();
         const reception = await silent.unless(() => submitToPipeline(parts, submission));
-        outcome = received(outcome, submission, reception);
+        outcome = recordReception(outcome, submission, reception);
         // The next sweep begins with this artifact, so that no later one overtakes it.
         if (reception.kind === 'refused' && reception.again) break;
       }
@@ -115,7 +119,7 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
  * The pipelines whose owners may use the finder now: since the apply, a rule may have been added, or an owner may have
  * left.
  */
-async function* permittedPipelines(
+async function* listPermittedPipelines(
   { index, platform }: FinderParts,
   finder: string,
   refuse: (pipeline: string, why: string) => void,

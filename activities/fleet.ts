@@ -1,27 +1,27 @@
 import type { ApprovalAsk } from '../domain/access/approvals';
-import { versionOf, type Artifact } from '../domain/artifact';
-import { keptUnits, marksOfMany, type Brought, type KeptUnits } from '../domain/brought';
+import { combineVersions, type Artifact } from '../domain/artifact';
+import { buildKeptUnits, marksOfMany, type Brought, type KeptUnits } from '../domain/brought';
 import {
   planCanary,
   planDeploy,
   planFollowOn,
   planRollback,
-  unitsOf,
+  pickPhaseUnits,
   withoutBakes,
   type DeployPlan,
   type PhasePlan,
 } from '../domain/deploy/plan';
 import { whyAllKept } from '../domain/deploy/keptWords';
 import { PlanError } from '../domain/deploy/planLimits';
-import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
+import { cumulativeShares, classifyPattern } from '../domain/deploy/pattern';
 import { someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import { versionOfAll, type RevertRules } from '../domain/deploy/versionBefore';
-import { named, partOf, type Named, type Snapshot } from '../domain/deploy/snapshot';
+import { toNamed, toPart, type Named, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
 import type { Restored } from '../domain/deploy/held';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import type { UnlistedUnits } from '../domain/deploy/unlisted';
-import { concerned, unavailable } from '../domain/deploy/unavailable';
+import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
@@ -32,7 +32,7 @@ import { allowApproved, allowDeploy, allowSources, unitsOfRulesNow, whetherSigne
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { findKeepers } from './keepers';
-import { unlistedUnits } from './unlisted';
+import { inspectUnlistedUnits } from './unlisted';
 
 /** The deploy to plan, and its kind. */
 export interface PlanRequest {
@@ -84,52 +84,14 @@ export interface PhaseLook {
 
 /** Reads the units of a deploy, plans from them, and looks at them again, without passing them through its workflow. */
 export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
-  const { snapshots } = ports;
   return {
     /** Checks the signatures of its artifacts and its config, and finds the service of the units. */
     validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = [], restores?: Restored) =>
-      validated(ports, invoke, call, artifacts, restores),
+      validateDeploy(ports, invoke, call, artifacts, restores),
 
     /** Reads the units, records the version that each runs, and plans. */
-    planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
-      return orImpossible(async () => {
-        const { units: all, inPages } = await fetchUnits(invoke, call);
-        const meant = concerned(all, request.only);
-        const keepers = await findKeepers(ports, invoke, { ...call, inPages }, meant, request);
-        const kept = keptUnits(keepers, request.since ?? []);
-        const units = concerned(all, request.only, keepers);
-        if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
-        await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
-        // Checks again: while the deploy waited for the lock, units and rules may have been added, and keys removed.
-        await allowApproved(ports, call, units, request.approvals);
-        const signed = await whetherSignedFor(ports, call, units, request);
-        if ('refused' in signed) return { impossible: signed.refused };
-        const plan = planOf(units, request);
-        const before = await past(ports, units, request.inherited);
-        const each = ranEach(before, request.rules);
-        const marks = marksOfMany(meant.map(({ id }) => id));
-        const fleet: Fleet = {
-          ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
-          snapshot: await snapshots.write(call.deployId, before),
-          withoutPast: someWithoutPast(
-            before,
-            request.rules,
-            plan.phases.map((phase) => partOf(phase)),
-          ),
-          ran: versionOfAll(before),
-          ...(each === undefined ? {} : { ranEach: each }),
-          ...unitsOfRulesNow(ports, call, units),
-          ...(marks === undefined ? {} : { marks }),
-          shares: cumulativeShares(plan, units),
-          pattern: patternOf(plan, units),
-        };
-        const wanted = (request.only ?? []).map((id) => ({ id, version: null }));
-        const question = { before: wanted, listed: all, version: request.rules.deployed };
-        const unlisted = await unlistedUnits(ports, invoke, call, question);
-        const left = { unavailable: namedOf(unavailable(units)), ...(kept && { kept }), ...(unlisted && { unlisted }) };
-        return { plan, fleet, ...left, ...signed };
-      });
-    },
+    planUnits: (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> =>
+      orImpossible(() => planFleet(ports, invoke, call, request)),
 
     /** The present units. */
     fetchAgain: (call: DeployCall, then: Snapshot, request: LookRequest): Promise<FleetLook> =>
@@ -137,11 +99,11 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
 
     lookAtPhase: async (call: DeployCall, phase: Pick<PhasePlan, 'scope' | 'amount'>): Promise<PhaseLook> => {
       const { units } = await orRefused(() => fetchUnits(invoke, call));
-      const inside = unitsOf(phase, units);
+      const inside = pickPhaseUnits(phase, units);
       return {
         units: inside.length,
-        unavailable: namedOf(unavailable(inside)),
-        allUnavailable: namedOf(unavailable(units)),
+        unavailable: toNamedUnits(unavailable(inside)),
+        allUnavailable: toNamedUnits(unavailable(units)),
       };
     },
 
@@ -151,12 +113,59 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       const fetched = fetchUnits(invoke, call).catch((error: Error) =>
         Promise.reject(stillWaiting(error.message, intervalMs)),
       );
-      return returned((await fetched).units, wanted, intervalMs);
+      return requireReturnedUnits((await fetched).units, wanted, intervalMs);
     },
   };
 }
 
-async function validated(
+async function planFleet(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  request: PlanRequest,
+): Promise<PlannedFleet> {
+  const { units: all, inPages } = await fetchUnits(invoke, call);
+  const meant = filterConcerned(all, request.only);
+  const keepers = await findKeepers(ports, invoke, { ...call, inPages }, meant, request);
+  const kept = buildKeptUnits(keepers, request.since ?? []);
+  const units = filterConcerned(all, request.only, keepers);
+  if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
+  await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
+  // Checks again: while the deploy waited for the lock, units and rules may have been added, and keys removed.
+  await allowApproved(ports, call, units, request.approvals);
+  const signed = await whetherSignedFor(ports, call, units, request);
+  if ('refused' in signed) return { impossible: signed.refused };
+  const plan = buildDeployPlan(units, request);
+  const before = await past(ports, units, request.inherited);
+  const each = ranEach(before, request.rules);
+  const marks = marksOfMany(meant.map(({ id }) => id));
+  const fleet: Fleet = {
+    ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
+    snapshot: await ports.snapshots.write(call.deployId, before),
+    withoutPast: someWithoutPast(
+      before,
+      request.rules,
+      plan.phases.map((phase) => toPart(phase)),
+    ),
+    ran: versionOfAll(before),
+    ...(each === undefined ? {} : { ranEach: each }),
+    ...unitsOfRulesNow(ports, call, units),
+    ...(marks === undefined ? {} : { marks }),
+    shares: cumulativeShares(plan, units),
+    pattern: classifyPattern(plan, units),
+  };
+  const wanted = (request.only ?? []).map((id) => ({ id, version: null }));
+  const question = { before: wanted, listed: all, version: request.rules.deployed };
+  const unlisted = await inspectUnlistedUnits(ports, invoke, call, question);
+  const left = {
+    unavailable: toNamedUnits(unavailable(units)),
+    ...(kept && { kept }),
+    ...(unlisted && { unlisted }),
+  };
+  return { plan, fleet, ...left, ...signed };
+}
+
+async function validateDeploy(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
@@ -167,16 +176,17 @@ async function validated(
   if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
   // A rollback names no version here, so that the push type cannot refuse one.
   const brings =
-    call.back || artifacts.length === 0 ? {} : { version: versionOf(artifacts), artifacts: [...artifacts] };
+    call.back || artifacts.length === 0 ? {} : { version: combineVersions(artifacts), artifacts: [...artifacts] };
   const { problems } = await invoke(call, 'validateConfig', brings);
-  const found = problems.length > 0 ? { service: '' } : await serviceOf(ports, invoke, call, { artifacts, restores });
+  const found =
+    problems.length > 0 ? { service: '' } : await resolveService(ports, invoke, call, { artifacts, restores });
   return { problems, ...found };
 }
 
-const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
+const toNamedUnits = (ids: readonly string[]): Named => toNamed(ids, FLEET_LIMITS.leftOut);
 
 /** The service whose lock a deploy takes: none if its owners may not have all of the units, or if a signature is missing for one. */
-async function serviceOf(
+async function resolveService(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
@@ -201,7 +211,10 @@ async function orImpossible(plan: () => Promise<PlannedFleet>): Promise<PlannedF
   }
 }
 
-function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, skipBake }: PlanRequest): DeployPlan {
+function buildDeployPlan(
+  units: readonly Unit[],
+  { spec, artifacts, rules, kind, canary, skipBake }: PlanRequest,
+): DeployPlan {
   const { deployed } = rules;
   if (canary) return planCanary(spec, units, artifacts, deployed, canary);
   const make = { deploy: planDeploy, rollback: planRollback, 'follow-on': planFollowOn }[kind];
@@ -213,7 +226,7 @@ function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, 
  * Looks once. Until some units are back it fails and gives the time of the next try, so that weeks take no worker's
  * time.
  */
-function returned(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {
+function requireReturnedUnits(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {
   if (units.length === 0) throw stillWaiting('the push type names no units', intervalMs);
   const left = units.filter(({ id }) => wanted.includes(id));
   const available = left.filter((unit) => unit.available).map(({ id }) => id);

@@ -1,5 +1,5 @@
 import { decideApproved, type ApprovalAsk } from '../domain/access/approvals';
-import { allowedBy, denied } from '../domain/access/decision';
+import { grantAccess, denyAccess } from '../domain/access/decision';
 import type { PlatformFacts } from '../domain/access/platform';
 import { newlyProtected, unitsOfRules, wantsUnits } from '../domain/access/protection';
 import type { Units } from '../domain/access/request';
@@ -28,7 +28,7 @@ export const allowDeploy = (
 ): Promise<void> =>
   asFailure(async () => {
     const { back, ...behalf } = call;
-    const wanted = { pushType: call.pushType, units: idsOf(units) };
+    const wanted = { pushType: call.pushType, units: collectUnitIds(units) };
     const isSeen = back && !call.imported;
     const held = isSeen && decidesByHeld(platform?.(), call, wanted) ? await readHeld(snapshots, restores.held) : [];
     requireAllowed(platform, behalf, call.pipeline, (facts, owners) =>
@@ -60,11 +60,11 @@ export async function allowJoined(
   if (policy === null || call.byAdmin || !wantsUnits(policy, call.pushType)) return;
   const { pipeline, pushType, back, ...behalf } = call;
   const held = back && !call.imported ? await readHeld(ports.snapshots, restores?.held) : [];
-  const holds = { pushType, units: idsOf(joined) };
-  const why = newlyProtected(policy, { pipeline, holds, had: [...idsOf(before), ...held] });
+  const holds = { pushType, units: collectUnitIds(joined) };
+  const why = newlyProtected(policy, { pipeline, holds, had: [...collectUnitIds(before), ...held] });
   await asFailure(async () =>
     requireAllowed(ports.platform, behalf, pipeline, () =>
-      why === undefined ? allowedBy('no other rule', 'the same rules protect them all') : denied(why),
+      why === undefined ? grantAccess('no other rule', 'the same rules protect them all') : denyAccess(why),
     ),
   );
 }
@@ -81,7 +81,7 @@ export const allowApproved = (
 ): Promise<void> =>
   asFailure(async () => {
     if (approvals === undefined) return;
-    const holds = { pushType, units: idsOf(units) };
+    const holds = { pushType, units: collectUnitIds(units) };
     requireAllowed(platform, {}, pipeline, (facts) => decideApproved(facts, { ...approvals, holds }));
   });
 
@@ -92,7 +92,7 @@ export function unitsOfRulesNow(
   units: readonly Unit[],
 ): Pick<Fleet, 'ofRules'> {
   const policy = platform?.().policy ?? null;
-  const found = policy === null ? [] : unitsOfRules(policy, { pushType, units: idsOf(units) });
+  const found = policy === null ? [] : unitsOfRules(policy, { pushType, units: collectUnitIds(units) });
   return found.length === 0 ? {} : { ofRules: found };
 }
 
@@ -106,14 +106,14 @@ export async function whetherSignedFor(
   units: readonly Unit[],
   { artifacts, restores = {} }: { readonly artifacts: readonly Artifact[]; readonly restores?: Restored | undefined },
 ): Promise<ReturnType<typeof whetherSigned>> {
-  const holds = { pushType: call.pushType, units: idsOf(units) };
+  const holds = { pushType: call.pushType, units: collectUnitIds(units) };
   if (platform === undefined || !wantsSigned(platform(), { pipeline: call.pipeline, holds })) return {};
   const { back, ...asked } = call;
   const had = back && !call.imported ? await readHeld(snapshots, restores.held) : undefined;
   return whetherSigned(platform, asked, artifacts, { holds, had });
 }
 
-const idsOf = (units: readonly Unit[]): readonly string[] => units.map(({ id }) => id);
+const collectUnitIds = (units: readonly Unit[]): readonly string[] => units.map(({ id }) => id);
 
 /** @throws ApplicationFailure `not-permitted`, which names the owners of the data source */
 export const allowSources = ({ platform }: PushPorts, call: DeployCall, { healthChecks }: DeploySpec): Promise<void> =>

@@ -1,15 +1,22 @@
 import { log } from '@temporalio/activity';
 import type { Counted } from '../domain/deploy/counts';
-import { counted, type TaskCounts } from '../domain/deploy/lockstep';
+import { limitTargets, type TaskCounts } from '../domain/deploy/lockstep';
 import { targetsFor, type PlannedTarget, type Want } from '../domain/deploy/plan';
-import { deniedOf, deniedUnderWay, judgeDenied, type UnitOutdated } from '../domain/deploy/denied';
-import { untouchedOf } from '../domain/deploy/progress';
+import { countDenied, countDeniedUnderWay, judgeDenied, type UnitOutdated } from '../domain/deploy/denied';
+import { countUntouchedTasks } from '../domain/deploy/progress';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { isNonRetryable } from './failure';
 import { askOfPresent } from './fetchUnits';
 import type { Looked } from './look';
-import { reservedUpdates, unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import {
+  findReservedUpdates,
+  unitNeeds,
+  getTargetUnit,
+  type DeployCall,
+  type Invoke,
+  type PushPorts,
+} from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
 import { trackUnits, type Tracked, type TrackedUpdate, type Tracking } from './tracking';
@@ -53,22 +60,22 @@ export async function lookAtUpdates(
   const { proof } = following;
   const underWay = before?.underWay ?? isUnderWay(all);
   const doubted = proof
-    ? await doubtOf(ports, invoke, call, { ...following, underWay }, proof, { tracked, all })
+    ? await correctClaimedResult(ports, invoke, call, { ...following, underWay }, proof, { tracked, all })
     : null;
-  const seen = seenOf(tracked, underWay);
-  if (doubted === null) return tracked.progress.kind === 'going' ? goingOn(seen) : { done: tracked };
+  const seen = toFollowed(tracked, underWay);
+  if (doubted === null) return tracked.progress.kind === 'going' ? reportOngoing(seen) : { done: tracked };
   const doubtedMs = before?.doubtedMs ?? now;
   if (proof && now - doubtedMs < proof.patienceMs)
     return { seen: { ...seen, doubtedMs }, message: 'done, but some of it counts as outdated, or cannot be counted' };
   return { done: doubted };
 }
 
-const goingOn = (seen: Followed): Looked<TrackedUpdate, Followed> => ({
+const reportOngoing = (seen: Followed): Looked<TrackedUpdate, Followed> => ({
   seen,
   message: `${seen.totals.live} of ${plural(seen.totals.targeted, 'task')} live`,
 });
 
-const seenOf = ({ units, totals, waits }: TrackedUpdate, underWay: boolean): Followed => ({
+const toFollowed = ({ units, totals, waits }: TrackedUpdate, underWay: boolean): Followed => ({
   ...{ units, totals },
   ...(waits ? { waits } : {}),
   ...(underWay ? { underWay: true } : {}),
@@ -78,7 +85,7 @@ const isUnderWay = (units: readonly UnitProgress[]): boolean =>
   units.some(({ state }) => state !== 'done' && state !== 'failed');
 
 /** The corrected result of an update that claims to be done but does not count as done; null if there is no doubt. */
-async function doubtOf(
+async function correctClaimedResult(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
@@ -89,11 +96,16 @@ async function doubtOf(
   const { progress } = tracked;
   const { underWay, earlier } = following;
   // Tasks that earlier tries left pending prove nothing about this one.
-  if (progress.kind === 'going') return deniedBy(tracked, following, underWay || earlier ? 0 : untouchedOf(all));
+  if (progress.kind === 'going')
+    return withDeniedTasks(tracked, following, underWay || earlier ? 0 : countUntouchedTasks(all));
   if (progress.kind !== 'met') return null;
   try {
-    const needs = await needsOf(ports, invoke, call, following, brings, all);
-    return deniedBy(tracked, following, underWay ? deniedUnderWay(all, needs, following) : deniedOf(all, needs));
+    const needs = await fetchTrackedNeeds(ports, invoke, call, following, brings, all);
+    return withDeniedTasks(
+      tracked,
+      following,
+      underWay ? countDeniedUnderWay(all, needs, following) : countDenied(all, needs),
+    );
   } catch (error) {
     log.warn('whether an update has brought what it says cannot be asked', { error: String(error) });
     if ('want' in brings) return { ...tracked, unproven: true };
@@ -102,7 +114,7 @@ async function doubtOf(
 }
 
 /** The result of an update with this many denied tasks; null if there are none. */
-const deniedBy = (
+const withDeniedTasks = (
   tracked: TrackedUpdate,
   { updateIds, underWay = false }: Tracking & { readonly underWay?: boolean },
   tasks: number,
@@ -119,16 +131,16 @@ export async function trackProved(
   const { proof } = tracking;
   if (proof === undefined || tracked.progress.kind !== 'met') return tracked;
   const { brings } = proof;
-  const needs = await needsOf(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
+  const needs = await fetchTrackedNeeds(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
     // A revert ends even if the proof fails.
     if ('back' in brings) return [];
     throw error;
   });
-  return deniedBy(tracked, tracking, deniedOf(all, needs)) ?? tracked;
+  return withDeniedTasks(tracked, tracking, countDenied(all, needs)) ?? tracked;
 }
 
 /** The answer of `needsPush` for the units of an update. */
-async function needsOf(
+async function fetchTrackedNeeds(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
@@ -138,12 +150,12 @@ async function needsOf(
 ): Promise<UnitOutdated[]> {
   const known = new Set(tracked.map(({ id }) => id));
   const isBack = 'back' in brings;
-  const exclude = isBack ? [] : await reservedUpdates(ports, call);
+  const exclude = isBack ? [] : await findReservedUpdates(ports, call);
   const targets = isBack
     ? await allTargets(ports, brings.back)
-    : counted(targetsFor(await unitsIn(ports.snapshots, selection), brings.want), brings.counts);
-  const asked = targets.filter((target) => known.has(unitOf(target)));
+    : limitTargets(targetsFor(await unitsIn(ports.snapshots, selection), brings.want), brings.counts);
+  const asked = targets.filter((target) => known.has(getTargetUnit(target)));
   // A unit that has gone since has nothing left to count.
   const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
-  return askOfPresent(invoke, call, asked, { idOf: unitOf, ask });
+  return askOfPresent(invoke, call, asked, { idOf: getTargetUnit, ask });
 }

@@ -1,4 +1,4 @@
-import { foldGroups, groupsOf, otherGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
+import { foldGroups, groupUnits, otherGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
 import type { Selection } from '../domain/deploy/snapshot';
 import { worstRows } from '../domain/deploy/state';
 import type { Unit } from '../domain/fleet/unit';
@@ -10,7 +10,7 @@ import {
   type HealthFold,
   type HealthSkips,
 } from '../domain/health/fold';
-import { acrossGap, evaluatedAt } from '../domain/health/gap';
+import { acrossGap, markEvaluated } from '../domain/health/gap';
 import { withRecent, type PastRow } from '../domain/health/recent';
 import type { Verdict } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
@@ -96,15 +96,15 @@ export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch:
           known,
           input,
           { ...groups, paused: before?.paused ?? groups.paused },
-          groupsOf(await unitsIn(groups.selection), groups.pauseBy),
+          groupUnits(await unitsIn(groups.selection), groups.pauseBy),
         )
       : foldEvaluation(known, input);
-    const folded = bounded(withRows(judged, before?.rows ?? watch.recent ?? []), await clock.now());
+    const folded = limitFolded(withRows(judged, before?.rows ?? watch.recent ?? []), await clock.now());
     if (isHealthWatchOver(watch, folded, now)) return { done: { ...folded, at: now } };
     const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
     const seen = { fold: folded.fold, rows: folded.rows, verdict: folded.verdict };
     const message = `${folded.verdict} at ${formatTime(now)}`;
-    return { seen: groups ? { ...seen, paused: pausedNames(folded) } : seen, message, waitMs };
+    return { seen: groups ? { ...seen, paused: listPausedNames(folded) } : seen, message, waitMs };
   });
 }
 
@@ -115,17 +115,17 @@ const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
   rows: withRecent(folded.rows, before),
 });
 
-const pausedNames = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
+const listPausedNames = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
 
 /** The workflow and the heartbeats carry a size that does not depend on the number of units: the worst rows, and the oldest unhealthy ones. */
-const bounded = (folded: Folded, at: number): Folded => ({
+const limitFolded = (folded: Folded, at: number): Folded => ({
   ...folded,
   rows: worstRows(folded.rows),
-  fold: evaluatedAt(oldest(folded.fold), at),
+  fold: markEvaluated(oldest(folded.fold), at),
 });
 
 function isHealthWatchOver(watch: HealthWatch, folded: Folded, now: number): boolean {
-  if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, pausedNames(folded))) return true;
+  if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, listPausedNames(folded))) return true;
   const undecided = folded.verdict === 'inconclusive' && folded.young;
   if (watch.onlyReverts && folded.verdict === 'unhealthy' && folded.action !== 'revert') return false;
   if (watch.stopAt.includes(folded.verdict) && !undecided) return true;

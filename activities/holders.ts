@@ -6,7 +6,7 @@ import { areBrought } from '../domain/broughtShapes';
 import {
   BROUGHT_MEMO,
   CANARIES_MEMO,
-  canariesOf,
+  listCanaries,
   FREE_MUTEX,
   freeFrom,
   type Canary,
@@ -18,7 +18,7 @@ import { isOpenStatus } from '../domain/openStatus';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import { hasNoSuchQuery } from '../domain/queryRefusals';
 import type { Settings } from '../domain/settings';
-import { summaryOf } from '../domain/markdown';
+import { formatSummary } from '../domain/markdown';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { requireAllowed, type Behalf } from './behalf';
 import { asFailure } from './failure';
@@ -37,7 +37,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   const { client, clock } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
     const last = await lastLock(client, lockId);
-    if (last.runs && (await signalled(client, { lockId, runId: last.runId }, signal, message))) return;
+    if (last.runs && (await trySignal(client, { lockId, runId: last.runId }, signal, message))) return;
     // A lock that has ended since then knows the version that its last holder brought.
     const { mutex: lost, brought } = last.runs ? await lastLock(client, lockId) : last;
     // A worker from before 0.3 begins with exactly this fence.
@@ -48,12 +48,12 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
       taskQueue,
       args: [settings, carried],
       memo: {
-        [CANARIES_MEMO]: canariesOf(lost ?? FREE_MUTEX).length,
+        [CANARIES_MEMO]: listCanaries(lost ?? FREE_MUTEX).length,
         ...(brought ? { [BROUGHT_MEMO]: brought } : {}),
       },
       signal,
       signalArgs: [message],
-      staticSummary: summaryOf(`one release at a time on ${lockId.slice('lock/'.length)}`),
+      staticSummary: formatSummary(`one release at a time on ${lockId.slice('lock/'.length)}`),
     });
   };
   return {
@@ -137,14 +137,14 @@ async function lastLock(client: Client, lockId: string): Promise<LastLock> {
     const { status, runId, memo } = await handle.describe();
     const brought = memo?.[BROUGHT_MEMO];
     const known = { runs: isOpenStatus(status.name), runId, ...(areBrought(brought) ? { brought } : {}) };
-    return isOwnEnd(status.name) ? { ...known, mutex: null } : { ...known, mutex: await lostMutex(handle) };
+    return isOwnEnd(status.name) ? { ...known, mutex: null } : { ...known, mutex: await queryMutex(handle) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { runs: false, runId: '', mutex: null };
     throw error;
   }
 }
 
-async function lostMutex(handle: WorkflowHandle): Promise<Mutex | null> {
+async function queryMutex(handle: WorkflowHandle): Promise<Mutex | null> {
   try {
     return await handle.query<Mutex>('mutex');
   } catch (error) {
@@ -154,7 +154,7 @@ async function lostMutex(handle: WorkflowHandle): Promise<Mutex | null> {
 }
 
 /** @returns false if that run has ended meanwhile. */
-async function signalled(
+async function trySignal(
   client: Client,
   { lockId, runId }: { readonly lockId: string; readonly runId: string },
   signal: string,

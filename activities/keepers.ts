@@ -1,4 +1,4 @@
-import { hasUnit, keeperOf, type Brought, type TaskCounts } from '../domain/brought';
+import { hasUnit, findKeeper, type Brought, type TaskCounts } from '../domain/brought';
 import type { Inheritance } from '../domain/deploy/planRevert';
 import type { Unit } from '../domain/fleet/unit';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
@@ -32,7 +32,7 @@ export async function findKeepers(
     );
   const keepers = new Map<string, Brought>();
   for (const unit of units) {
-    const keeper = keeperOf(unit, since, (one) => counts.get(one)?.get(unit.id));
+    const keeper = findKeeper(unit, since, (one) => counts.get(one)?.get(unit.id));
     if (keeper) keepers.set(unit.id, keeper);
   }
   const kept = units.filter(({ id }) => keepers.has(id) && !inherited?.settled?.includes(id));

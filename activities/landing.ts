@@ -6,7 +6,7 @@ import { TextCache } from '../configerator/textCache';
 import { conveyorError } from '../domain/errors';
 import type { Landing } from '../configerator/domain/landing';
 import type { ConfigRepositorySettings } from '../settings/configRepositories';
-import { beating, type Clock } from './clock';
+import { withHeartbeats, type Clock } from './clock';
 import { asFailure } from './failure';
 
 export interface LandingPorts {
@@ -66,7 +66,7 @@ export function createLandingActivities({ clock, registry, copies, programs }: L
           lander,
           landed.catch(() => undefined),
         );
-        return beating(
+        return withHeartbeats(
           heartbeatTimeoutMs / 3,
           () => heartbeat(),
           () => landed,

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { backOff } from '../domain/backoff';
 import { isAnew, KEEPS_FAILING, looksSince } from '../domain/looks';
-import { beating, type Clock } from './clock';
+import { withHeartbeats, type Clock } from './clock';
 import { isNonRetryable, stillWaiting } from './failure';
 
 /** The result of one look: the answer, or the heartbeat until the next look; `message` is for people who look at the activity. */
@@ -29,7 +29,7 @@ export async function look<T, H extends object>(
   const now = await clock.now();
   // An answer may take longer than the heartbeat timeout.
   const beat = (): void => context.heartbeat(before);
-  const looked = await beating(heartbeatTimeoutMs / 3, beat, () => ask(now, before)).catch((error: unknown) => {
+  const looked = await withHeartbeats(heartbeatTimeoutMs / 3, beat, () => ask(now, before)).catch((error: unknown) => {
     if (context.cancellationSignal.aborted) throw error;
     const since = before?.since ?? 0;
     // Failures are counted from here. Otherwise a later attempt could have the same number as the one that made the

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { listed } from '../domain/text';
+import { joinWords } from '../domain/text';
 import { conveyorError } from '../domain/errors';
 import type { Format } from '../domain/notify/format';
 import { FORMAT_NAMES, formatFor, type FormatName } from '../domain/notify/formats';
@@ -12,7 +12,7 @@ import { signatureHeaders } from '../settings/signature';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
 import { fetchAt } from './fetchAt';
-import { lookedAt } from './notifyTarget';
+import { resolveHost } from './notifyTarget';
 
 /** The address as the pipeline has it: a URL, or `${NAME}` of a variable that holds one, perhaps with a path after it. */
 export interface NotifyRequest {
@@ -44,8 +44,8 @@ export function createNotifyActivities({ registry, ...rest }: NotifyParts) {
     notify: ({ url, format, event }: NotifyRequest): Promise<void> =>
       asFailure(async () => {
         const ports = now();
-        const { target, fetch } = await targetOf(url, ports);
-        const request = await signed(ports, target, formatOf(url, target, format), event);
+        const { target, fetch } = await resolveTarget(url, ports);
+        const request = await buildSignedRequest(ports, target, requireFormat(url, target, format), event);
         const { status } = await postNotice(ports, fetch, url, request);
         if (status >= 200 && status < 300) return;
         const mayPass = status >= 500 || status === 408 || status === 429;
@@ -56,16 +56,19 @@ export function createNotifyActivities({ registry, ...rest }: NotifyParts) {
 }
 
 /** An address from a variable is the choice of the platform. An address that a pipeline wrote out is checked, and no other one is used. */
-async function targetOf(url: string, ports: NotifyPorts): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
+async function resolveTarget(
+  url: string,
+  ports: NotifyPorts,
+): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
   const { notifications } = ports;
-  const target = addressOf(url, notifications);
+  const target = expandAddress(url, notifications);
   if (!isAllowedHost(target.hostname, notifications.allowed))
     throw conveyorError('notification-refused', {
       url,
       detail: 'egress.allow of conveyor.config.yaml does not list its host',
     });
   if (url.startsWith('${')) return { target, fetch: ports.fetch ?? fetch };
-  const seen = await lookedAt(target, notifications.internal).catch((error: NodeJS.ErrnoException) => {
+  const seen = await resolveHost(target, notifications.internal).catch((error: NodeJS.ErrnoException) => {
     throw conveyorError('notification-undelivered', { url, detail: error.code ?? error.message });
   });
   if ('why' in seen) throw conveyorError('notification-refused', { url, detail: seen.why });
@@ -76,7 +79,7 @@ async function targetOf(url: string, ports: NotifyPorts): Promise<{ readonly tar
  * A variable is allowed only at the start of an address, so that its value cannot be sent to another host.
  * @throws notification-refused
  */
-function addressOf(url: string, { variables }: Notifications): URL {
+function expandAddress(url: string, { variables }: Notifications): URL {
   const refused = (detail: string) => conveyorError('notification-refused', { url, detail });
   const [, name, rest = ''] = /^\$\{(\w+)\}([/?].*)?$/.exec(url) ?? [];
   if (name === undefined && url.includes('${'))
@@ -92,14 +95,14 @@ function addressOf(url: string, { variables }: Notifications): URL {
 }
 
 /** @throws notification-refused */
-function formatOf(url: string, { hostname }: URL, name: FormatName | undefined): Format {
+function requireFormat(url: string, { hostname }: URL, name: FormatName | undefined): Format {
   const format = formatFor(hostname, name);
   if (format !== undefined) return format;
-  const detail = `this worker does not know the format ${name}, only ${listed(FORMAT_NAMES, 'and')}`;
+  const detail = `this worker does not know the format ${name}, only ${joinWords(FORMAT_NAMES, 'and')}`;
   throw conveyorError('notification-refused', { url, detail });
 }
 
-async function signed(
+async function buildSignedRequest(
   { clock, notifications }: NotifyPorts,
   target: URL,
   format: Format,

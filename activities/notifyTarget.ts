@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { carriedAddress, isMetadataHost } from '../domain/notifyHost';
+import { findEmbeddedAddress, isMetadataHost } from '../domain/notifyHost';
 import type { Address } from './fetchAt';
 
 /** Addresses outside the public internet (IANA's registries of special-purpose addresses). */
@@ -20,13 +20,13 @@ for (const net of [
  * of its addresses are checked.
  * @throws the error of the look-up
  */
-export async function lookedAt(
+export async function resolveHost(
   { hostname }: URL,
   mayBeInternal: boolean,
 ): Promise<{ readonly why: string } | { readonly addresses: readonly Address[] }> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookup(host, { all: true });
-  const reached = found.flatMap(({ address }) => [address, carriedAddress(address) ?? address]);
+  const reached = found.flatMap(({ address }) => [address, findEmbeddedAddress(address) ?? address]);
   if ([hostname, ...reached].some(isMetadataHost))
     return { why: 'it is an address of the machine itself or of its cloud' };
   const isInternal = reached.some((address) => INTERNAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'));

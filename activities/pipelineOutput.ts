@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { identityOf, type Artifact } from '../domain/artifact';
+import { formatIdentity, type Artifact } from '../domain/artifact';
 import { PIPELINE_OUTPUT, whyCannotFind } from '../domain/finder/standard';
 import type { FinderAnswer } from '../domain/finder/sweep';
 import { workflowIds } from '../domain/ids';
@@ -32,7 +32,7 @@ export async function findOutputs(
   const valid = subscriptions.filter(({ with: wanted }) => whyCannotFind(PIPELINE_OUTPUT, wanted) === undefined);
   const histories = await readHistories({ client, clock }, new Set(valid.map(sourcePipeline)));
   const newer = valid.flatMap((subscription) => {
-    const output = outputOf(
+    const output = findNewestOutput(
       histories.get(sourcePipeline(subscription))?.history ?? [],
       String(subscription.with['artifact']),
     );
@@ -42,7 +42,7 @@ export async function findOutputs(
   const found = newer.flatMap(({ subscription, output: { artifact, release } }) => {
     const had = releases.get(release);
     if (had === undefined) return [];
-    const whole = had.find((one) => identityOf(one) === identityOf(artifact)) ?? artifact;
+    const whole = had.find((one) => formatIdentity(one) === formatIdentity(artifact)) ?? artifact;
     const producedBy = whole.producedBy ?? release.id;
     return [{ pipeline: subscription.pipeline, artifact: { ...whole, producedBy, name: subscription.artifact } }];
   });
@@ -107,7 +107,7 @@ async function releaseArtifacts({ client, clock }: OutputParts, releases: Readon
 }
 
 /** The artifact of the newest successful release under a name, and the end of that release. */
-function outputOf(
+function findNewestOutput(
   history: readonly HistoryRow[],
   name: string,
 ): { readonly artifact: Artifact; readonly release: HistoryRow; readonly endedAt: string } | undefined {

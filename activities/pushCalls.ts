@@ -12,7 +12,7 @@ import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import type { Contradiction } from '../sdk/protocol/contradictions/rules';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../settings/registry';
-import { answeredFirst, REVERT_PATIENCE_MS, type Clock } from './clock';
+import { awaitLastAnswer, REVERT_PATIENCE_MS, type Clock } from './clock';
 import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
@@ -78,7 +78,7 @@ export const invoker =
       });
     const { cancellationSignal } = Context.current();
     return asFailure(async () => {
-      const answer = await (AWAITED.has(method) ? answeredFirst(cancellationSignal, ask) : ask(cancellationSignal));
+      const answer = await (AWAITED.has(method) ? awaitLastAnswer(cancellationSignal, ask) : ask(cancellationSignal));
       refuseOtherService(call, method, answer);
       return answer;
     });
@@ -111,13 +111,13 @@ export async function otherCanaries(
 }
 
 /** The updates of canaries, whose tasks are reserved for them. */
-export const updatesOf = (canaries: readonly Canary[]): string[] => canaries.flatMap(({ updates }) => updates);
+export const listCanaryUpdates = (canaries: readonly Canary[]): string[] => canaries.flatMap(({ updates }) => updates);
 
-export const reservedUpdates = async (ports: CallPorts, call: DeployCall): Promise<string[]> =>
-  updatesOf(await otherCanaries(ports, call));
+export const findReservedUpdates = async (ports: CallPorts, call: DeployCall): Promise<string[]> =>
+  listCanaryUpdates(await otherCanaries(ports, call));
 
 /** Calls an optional method of a push type. @returns false if the push type does not have it. */
-export async function offered(call: () => Promise<unknown>): Promise<boolean> {
+export async function callIfOffered(call: () => Promise<unknown>): Promise<boolean> {
   try {
     await call();
     return true;
@@ -129,14 +129,14 @@ export async function offered(call: () => Promise<unknown>): Promise<boolean> {
 
 /** A repetition with other canaries is a different request, although the push type knows its update id. */
 export const pushRequestKey = (name: string, exclude: readonly string[]): string =>
-  exclude.length === 0 ? name : `${name}/${digestOf(exclude)}`;
+  exclude.length === 0 ? name : `${name}/${hashTexts(exclude)}`;
 
 /** The key of a request without an update id. After a restore, another run may have the name of a lost one, and must not get its answers. */
 export const keyOfRun = (name: string): string =>
   `${name}/${Context.current().info.workflowExecution?.runId ?? 'no-workflow'}`;
 
 /** A short name for a list of texts. */
-export const digestOf = (texts: readonly string[]): string => sha256(texts.join()).slice(0, 16);
+export const hashTexts = (texts: readonly string[]): string => sha256(texts.join()).slice(0, 16);
 
 /** A request about some of the items; it has the key of the whole if it has all of them. */
 interface Chunk<T> {
@@ -154,7 +154,7 @@ export function inChunks<T>(call: DeployCall, items: readonly T[], idOf: (item: 
   if (!call.inPages || items.length <= chunk) return [{ items, key: (name) => name }];
   return Array.from({ length: Math.ceil(items.length / chunk) }, (_, nth) => {
     const some = items.slice(nth * chunk, (nth + 1) * chunk);
-    return { items: some, key: (name) => `${name}/${digestOf(some.map(idOf))}` };
+    return { items: some, key: (name) => `${name}/${hashTexts(some.map(idOf))}` };
   });
 }
 
@@ -188,7 +188,7 @@ export async function sendEach<T>(
   });
 }
 
-export const unitOf = ({ unit }: PlannedTarget): string => unit;
+export const getTargetUnit = ({ unit }: PlannedTarget): string => unit;
 
 /**
  * The distance of each unit from its wanted version (`needsPush`). @throws extension-rejected if the answer leaves units out, since that does not
@@ -200,11 +200,11 @@ export async function unitNeeds(
   targets: readonly PlannedTarget[],
   exclude: readonly string[],
 ) {
-  const needs = await eachChunk(call, targets, unitOf, async ({ items }) => {
+  const needs = await eachChunk(call, targets, getTargetUnit, async ({ items }) => {
     return (await invoke(call, 'needsPush', toWire(call, items, exclude))).units;
   });
   const known = new Set(needs.map(({ id }) => id));
-  const silent = targets.map(unitOf).filter((id) => !known.has(id));
+  const silent = targets.map(getTargetUnit).filter((id) => !known.has(id));
   if (silent.length === 0) return needs;
   throw ApplicationFailure.nonRetryable(`needsPush says nothing of ${unitNames(silent)}`, 'extension-rejected');
 }

@@ -5,7 +5,7 @@ import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { stillThere } from './fetchUnits';
 import { createFleetActivities } from './fleet';
 import { watchHealth, type HealthChecksCall, type HealthReport, type HealthWatch } from './healthWatch';
-import { inChunks, invoker, reservedUpdates, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { inChunks, invoker, findReservedUpdates, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { createRevertActivities } from './reverts';
 import { unitsIn } from './snapshots';
 import { createStrideActivities } from './strides';
@@ -30,7 +30,7 @@ export function createPushTypeActivities(ports: PushPorts) {
         {
           unitsIn: (selection) => unitsIn(ports.snapshots, selection),
           evaluate: async (request) => {
-            const exclude = await reservedUpdates(ports, call);
+            const exclude = await findReservedUpdates(ports, call);
             const targets = { ...request.targets, ...(exclude.length > 0 ? { exclude } : {}) };
             return evaluateAll(invoke, call, { ...request, targets });
           },

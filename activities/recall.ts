@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
-import { recalled, type Recalled, type Recollection } from '../domain/release/rerun';
+import { recallResults, type Recalled, type Recollection } from '../domain/release/rerun';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 
 export type RecallActivities = ReturnType<typeof createRecallActivities>;
@@ -12,6 +12,6 @@ export const createRecallActivities = ({ client }: { readonly client: Client }) 
    */
   recall: async (pipeline: string, number: number, actions: PipelineSpec['actions']): Promise<Recalled> => {
     const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
-    return recalled(actions, await handle.query<Recollection>('recollection'));
+    return recallResults(actions, await handle.query<Recollection>('recollection'));
   },
 });

@@ -137,7 +137,7 @@ async function remainsIn(client: Client, workflowId: string, { events }: History
     if (over && !isGivenUp) runs.delete(String(over.scheduledEventId));
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
     if (child?.workflowType?.name !== 'deploy' || !child.workflowId) continue;
-    deploys.push(startedDeploy(client, child.workflowId, child.input));
+    deploys.push(readStartedDeploy(client, child.workflowId, child.input));
   }
   const left = (await Promise.all(runs.values())).flatMap((run) => run ?? []);
   return {
@@ -146,7 +146,7 @@ async function remainsIn(client: Client, workflowId: string, { events }: History
   };
 }
 
-async function startedDeploy(client: Client, workflowId: string, input: Input): Promise<StartedDeploy | undefined> {
+async function readStartedDeploy(client: Client, workflowId: string, input: Input): Promise<StartedDeploy | undefined> {
   const context = { type: 'workflow', namespace: client.options.namespace, workflowId } as const;
   const found = await firstPayload<DeployInput>(client, input, context);
   return found && { ...found, workflowId };

@@ -1,13 +1,13 @@
 import { Context } from '@temporalio/activity';
-import { counted, type TaskCounts } from '../domain/deploy/lockstep';
+import { limitTargets, type TaskCounts } from '../domain/deploy/lockstep';
 import { revertTargets, withoutPast } from '../domain/deploy/planRevert';
 import type { RevertRules } from '../domain/deploy/versionBefore';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import type { Missed, Sifting } from '../domain/deploy/sift';
-import { named, NONE_NAMED, selected, type Named, type Part, type Snapshot } from '../domain/deploy/snapshot';
+import { toNamed, NONE_NAMED, selectUnits, type Named, type Part, type Snapshot } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import { CANCEL_BEAT_MS } from './cancelling';
-import { beating } from './clock';
+import { withHeartbeats } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
 import {
@@ -15,14 +15,14 @@ import {
   otherCanaries,
   pushRequestKey,
   toWire,
-  unitOf,
-  updatesOf,
+  getTargetUnit,
+  listCanaryUpdates,
   type DeployCall,
   type Invoke,
   type PushPorts,
 } from './pushCalls';
 import { withJoined } from './snapshots';
-import { beginSifting, sentAs, siftTargets, type SendAs } from './sifting';
+import { beginSifting, mergeSentParts, siftTargets, type SendAs } from './sifting';
 
 /** A request to bring back every task that these updates have reached. */
 export interface RevertRequest {
@@ -80,18 +80,18 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
       const keep = (sifting: KeptSifting): void => {
         if (sifting.taken.length > 0) kept = sifting;
       };
-      return beating(CANCEL_BEAT_MS, beat, async () => {
-        const reached = await reachedUnits(ports, request);
-        const targets = counted(revertTargets(reached, request.rules, request.updatedBy), request.counts);
+      return withHeartbeats(CANCEL_BEAT_MS, beat, async () => {
+        const reached = await selectReachedUnits(ports, request);
+        const targets = limitTargets(revertTargets(reached, request.rules, request.updatedBy), request.counts);
         const begun = kept ?? (await sendWhole(ports, invoke, call, request.updateId, targets));
         const sendAs = sender(call, invoke, begun?.exclude);
         // The next attempt continues from the state at the end of this one.
         const sent = begun
           ? await sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat)
-          : sentAll(request.updateId, targets);
+          : buildRevertSent(request.updateId, targets);
         const lost = withoutPast(reached, request.rules).map(({ id }) => id);
         const stay = lost.length > 0 ? await stillThere(invoke, call, lost) : [];
-        return stay.length > 0 ? { ...sent, withoutPast: named(stay, FLEET_LIMITS.leftOut) } : sent;
+        return stay.length > 0 ? { ...sent, withoutPast: toNamed(stay, FLEET_LIMITS.leftOut) } : sent;
       });
     },
   };
@@ -101,7 +101,7 @@ const sender =
   (call: DeployCall, invoke: Invoke, exclude: readonly string[] = []): SendAs =>
   async (updateId, targets) => {
     const name = pushRequestKey(`${updateId}/execute`, exclude);
-    for (const { items, key } of inChunks(call, targets, unitOf)) {
+    for (const { items, key } of inChunks(call, targets, getTargetUnit)) {
       const request = { updateId, wholeUnit: false, urgency: 'revert' as const, ...toWire(call, items, exclude) };
       await invoke(call, 'executeUpdates', request, key(name));
     }
@@ -118,10 +118,10 @@ async function sendWhole(
   const answer = await sendOnce(sender(call, invoke), updateId, targets);
   if (answer === 'taken') return undefined;
   // A lock that does not answer must not delay a revert.
-  const exclude = updatesOf(await otherCanaries(ports, { ...call, back: true }));
+  const exclude = listCanaryUpdates(await otherCanaries(ports, { ...call, back: true }));
   const isBeside = answer === 'refused' && exclude.length > 0;
   if (isBeside && (await sendOnce(sender(call, invoke, exclude), updateId, targets)) === 'taken') return undefined;
-  const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
+  const there = new Set(await stillThere(invoke, call, targets.map(getTargetUnit)));
   const gone = targets.flatMap(({ unit }, nth) => (there.has(unit) ? [] : [nth]));
   return { ...beginSifting(call, targets.length - gone.length, gone.length === 0), gone, exclude };
 }
@@ -155,15 +155,15 @@ async function sendParts(
   const report = (sifting: Sifting): void => keep({ ...sifting, gone, exclude });
   const sifting = await siftTargets(there, updateId, begun, { sendAs, report });
   return {
-    ...sentAll(updateId, there),
-    updateIds: await sentAs(there, updateId, sifting, sendAs),
-    gone: named(targets.filter((_, nth) => places.has(nth)).map(unitOf), FLEET_LIMITS.leftOut),
+    ...buildRevertSent(updateId, there),
+    updateIds: await mergeSentParts(there, updateId, sifting, sendAs),
+    gone: toNamed(targets.filter((_, nth) => places.has(nth)).map(getTargetUnit), FLEET_LIMITS.leftOut),
     refused: sifting.named,
     refusedCount: sifting.missed,
   };
 }
 
-const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSent => ({
+const buildRevertSent = (updateId: string, targets: readonly PlannedTarget[]): RevertSent => ({
   updateIds: targets.length === 0 ? [] : [updateId],
   units: targets.slice(0, SHOWN_UNITS).map(({ unit, version }) => ({ id: unit, toVersion: version })),
   count: targets.length,
@@ -173,8 +173,8 @@ const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSen
 
 /** All targets of a revert. */
 export async function allTargets(ports: PushPorts, request: RevertRequest): Promise<PlannedTarget[]> {
-  return revertTargets(await reachedUnits(ports, request), request.rules, request.updatedBy);
+  return revertTargets(await selectReachedUnits(ports, request), request.rules, request.updatedBy);
 }
 
-const reachedUnits = async ({ snapshots }: PushPorts, { snapshot, now, parts }: RevertRequest) =>
-  selected(await withJoined(snapshots, snapshot, now), parts);
+const selectReachedUnits = async ({ snapshots }: PushPorts, { snapshot, now, parts }: RevertRequest) =>
+  selectUnits(await withJoined(snapshots, snapshot, now), parts);

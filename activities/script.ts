@@ -9,7 +9,7 @@ import type { RunningScript, Runner } from '../sandbox/runner';
 import type { ScriptExit } from '../sandbox/scriptProcess';
 import type { Scripts } from '../settings/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
-import { beating, wallClock, type Clock } from './clock';
+import { withHeartbeats, wallClock, type Clock } from './clock';
 import { requireAllowed, type ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import { lastLine, LogKeeper } from './scriptLog';
@@ -56,7 +56,7 @@ export function createScriptActivities(ports: ScriptPorts) {
         if (Context.current().info.attempt > 1) await runner.stopStrays(runId);
         const { facts, texts } = await scriptFacts(ports, run);
         const env = { ...scriptEnvironment(run, scripts), ...facts };
-        const log = await logOf(run, ports);
+        const log = await createScriptLog(run, ports);
         const script = await runner.start({ runId, command, env, texts, log });
         try {
           return await followScript(run, script, log, ports);
@@ -70,10 +70,10 @@ export function createScriptActivities(ports: ScriptPorts) {
 }
 
 /** The log begins with the missing isolation of the script, if any. */
-async function logOf(run: ScriptRun, { scripts, runner }: ScriptPorts): Promise<LogKeeper> {
+async function createScriptLog(run: ScriptRun, { scripts, runner }: ScriptPorts): Promise<LogKeeper> {
   const secrets = run.env.flatMap((name) => scripts.variables[name] ?? []);
   const beat = () => Context.current().heartbeat(seen(run, new LogKeeper()));
-  const { missing } = await beating(beatEvery(run), beat, runner.isolation);
+  const { missing } = await withHeartbeats(beatEvery(run), beat, runner.isolation);
   const lacks = withoutIsolation(missing);
   return new LogKeeper(secrets, lacks === null ? '' : `conveyor: ${lacks}\n`);
 }
@@ -105,7 +105,7 @@ async function followScript(
     context.heartbeat(seen(run, log));
     overdue.look();
   };
-  return beating(beatEvery(run), beat, async () => {
+  return withHeartbeats(beatEvery(run), beat, async () => {
     let outOfMemory = false;
     const end = await ends.finally(async () => {
       ({ outOfMemory } = await script.stop());

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { LOG_LIMITS } from '../domain/limits';
-import { writtenOut } from '../domain/plainText';
-import { fittedLog, type ScriptLog } from '../domain/scriptLog';
+import { escapeUnsafe } from '../domain/plainText';
+import { fitLog, type ScriptLog } from '../domain/scriptLog';
 
 /** A longer line is taken in pieces. */
 const PIECE_LENGTH = 4096;
@@ -60,7 +60,7 @@ export class LogKeeper {
   /** Whole lines, in this many bytes of JSON. */
   read(bytes: number): ScriptLog {
     const { heading, head, tail, total } = this;
-    return fittedLog({ head: heading + head, cut: total - head.length - tail.length, tail }, bytes);
+    return fitLog({ head: heading + head, cut: total - head.length - tail.length, tail }, bytes);
   }
 
   /** The last lines, including one without an end. */
@@ -84,7 +84,7 @@ export class LogKeeper {
 
   /** Removes colours, and writes out characters that move, hide or turn text. A bar that is drawn over itself becomes lines. */
   private plain(text: string): string {
-    return this.mask(writtenOut(stripVTControlCharacters(text).replace(/\r\n?/g, '\n'), '\n\t'));
+    return this.mask(escapeUnsafe(stripVTControlCharacters(text).replace(/\r\n?/g, '\n'), '\n\t'));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { PlannedTarget } from '../domain/deploy/plan';
-import { named, NONE_NAMED, type Named } from '../domain/deploy/snapshot';
+import { toNamed, NONE_NAMED, type Named } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
 import { isNonRetryable } from './failure';
@@ -9,13 +9,13 @@ import {
   otherCanaries,
   pushRequestKey,
   toWire,
-  unitOf,
-  updatesOf,
+  getTargetUnit,
+  listCanaryUpdates,
   type DeployCall,
   type Invoke,
   type PushPorts,
 } from './pushCalls';
-import { beginSifting, sentAs, siftTargets } from './sifting';
+import { beginSifting, mergeSentParts, siftTargets } from './sifting';
 
 /** An update of a phase. */
 export interface Sending {
@@ -47,26 +47,26 @@ export async function sendUpdates(
   targets: readonly PlannedTarget[],
 ): Promise<SentUpdates> {
   const present = await otherCanaries(ports, call);
-  const inTheWay = awaitsCanaries ? canariesOn(present, targets.map(unitOf)) : [];
+  const inTheWay = awaitsCanaries ? canariesOn(present, targets.map(getTargetUnit)) : [];
   if (inTheWay.length > 0)
     return { ...NOT_SENT, count: targets.length, canaries: inTheWay.map(({ requester }) => requester) };
-  const exclude = updatesOf(present);
+  const exclude = listCanaryUpdates(present);
   const accepted: string[] = [];
   const sendAs = async (id: string, some: readonly PlannedTarget[]): Promise<void> => {
     const name = pushRequestKey(`${id}/execute`, exclude);
-    const taken = await eachChunk(call, some, unitOf, async ({ items, key }) => {
+    const taken = await eachChunk(call, some, getTargetUnit, async ({ items, key }) => {
       const request = { updateId: id, wholeUnit, urgency: 'normal' as const, ...toWire(call, items, exclude) };
       return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
     });
     accepted.push(...taken);
   };
   const sent = async (updateIds: readonly string[]): Promise<SentUpdates> => {
-    const missing = idsWithout(targets.map(unitOf), accepted);
+    const missing = idsWithout(targets.map(getTargetUnit), accepted);
     const refused = call.back && missing.length > 0 ? await stillThere(invoke, call, missing) : missing;
     const gone = idsWithout(missing, refused);
     return {
-      ...{ updateIds, count: targets.length - gone.length, refused: named(refused, FLEET_LIMITS.leftOut) },
-      ...(gone.length > 0 ? { gone: named(gone, FLEET_LIMITS.leftOut) } : {}),
+      ...{ updateIds, count: targets.length - gone.length, refused: toNamed(refused, FLEET_LIMITS.leftOut) },
+      ...(gone.length > 0 ? { gone: toNamed(gone, FLEET_LIMITS.leftOut) } : {}),
     };
   };
   try {
@@ -78,7 +78,10 @@ export async function sendUpdates(
   const begun = beginSifting(call, targets.length, true);
   const sifting = await siftTargets(targets, updateId, begun, { sendAs, report: () => undefined });
   const [first] = sifting.named;
-  return { ...(await sent(await sentAs(targets, updateId, sifting, sendAs))), ...(first ? { why: first.reason } : {}) };
+  return {
+    ...(await sent(await mergeSentParts(targets, updateId, sifting, sendAs))),
+    ...(first ? { why: first.reason } : {}),
+  };
 }
 
 const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;

@@ -4,14 +4,14 @@ import {
   isServiceAway,
   MOST_MISSED,
   newSifting,
-  sifted,
+  applyPartAnswers,
   type PartAnswer,
   type Sifting,
   type Stretch,
 } from '../domain/deploy/sift';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { isNonRetryable } from './failure';
-import { CHUNKS_AT_ONCE, digestOf, unitOf, type DeployCall } from './pushCalls';
+import { CHUNKS_AT_ONCE, hashTexts, getTargetUnit, type DeployCall } from './pushCalls';
 
 type Targets = readonly PlannedTarget[];
 /** Sends targets as an update with that id. @throws if they are not taken */
@@ -55,7 +55,7 @@ export async function siftTargets(
     }
   };
   while (sifting.left.length > 0) {
-    sifting = sifted(sifting, await Promise.all(sifting.left.slice(0, CHUNKS_AT_ONCE).map(answerTo)));
+    sifting = applyPartAnswers(sifting, await Promise.all(sifting.left.slice(0, CHUNKS_AT_ONCE).map(answerTo)));
     report(sifting);
     if (isServiceAway(sifting)) throw failure;
   }
@@ -65,7 +65,7 @@ export async function siftTargets(
 }
 
 /** The updates by which the taken targets can be followed: its parts, or if there are many, one that takes over from them. */
-export async function sentAs(
+export async function mergeSentParts(
   targets: Targets,
   updateId: string,
   { taken }: Sifting,
@@ -85,4 +85,4 @@ export async function sentAs(
 }
 
 /** Each part has its own id, since the push type may know the id of the whole with other units. */
-const partId = (updateId: string, targets: Targets): string => `${updateId}.${digestOf(targets.map(unitOf))}`;
+const partId = (updateId: string, targets: Targets): string => `${updateId}.${hashTexts(targets.map(getTargetUnit))}`;

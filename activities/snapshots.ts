@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { areFewIds, type HeldUnits } from '../domain/deploy/held';
-import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { selectUnits, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
 import { sha256 } from '../sdk/digest';
@@ -54,7 +54,7 @@ export async function unitsIn(
   store: SnapshotStore,
   { snapshot, parts, only, back }: Selection,
 ): Promise<SnapshotUnit[]> {
-  const units = selected(await withJoined(store, snapshot, back?.now), parts);
+  const units = selectUnits(await withJoined(store, snapshot, back?.now), parts);
   const isMeant = (unit: SnapshotUnit): boolean =>
     (only?.includes(unit.id) ?? true) && (back === undefined || versionBefore(unit, back.rules) !== null);
   return units.filter(isMeant);

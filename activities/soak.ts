@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { judgeSoak, replacedHere, type Deployments, type SoakAnswer, type SoakAsk } from '../domain/release/soak';
+import { judgeSoak, judgeReplaced, type Deployments, type SoakAnswer, type SoakAsk } from '../domain/release/soak';
 import type { Clock } from './clock';
 import { stillWaiting } from './failure';
 import { pipelineKnows } from './waitFor';
@@ -34,6 +34,6 @@ export function createSoakActivities({ client, clock }: { client: Client; clock:
 
   async function here(own: string, { release }: SoakAsk, answer: Extract<SoakAnswer, { kind: 'replaced' }>) {
     const known = await pipelineKnows<Deployments>(client, own);
-    return known === null ? answer : replacedHere(answer, known, release);
+    return known === null ? answer : judgeReplaced(answer, known, release);
   }
 }

@@ -1,4 +1,4 @@
-import { groupsOf } from '../domain/deploy/groups';
+import { groupUnits } from '../domain/deploy/groups';
 import type { Selection } from '../domain/deploy/snapshot';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { keyOfRun, sendEach, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
@@ -11,7 +11,7 @@ export interface GroupNames {
 }
 
 /** Halts and resumes an update that has begun: all of it, or some groups of its units. `nth` numbers the halts, and also the resumes. */
-export function steering({ snapshots, clock }: PushPorts, invoke: Invoke) {
+export function createSteering({ snapshots, clock }: PushPorts, invoke: Invoke) {
   const steer =
     (method: 'pauseUpdates' | 'resumeUpdates', verb: string) =>
     async (call: DeployCall, updateIds: readonly string[], nth: number, some?: GroupsOf): Promise<void> => {
@@ -54,6 +54,6 @@ async function unitsOfGroups(
   snapshots: PushPorts['snapshots'],
   { selection, pauseBy, names, but }: GroupsOf,
 ): Promise<string[]> {
-  const groups = groupsOf(await unitsIn(snapshots, selection), pauseBy);
+  const groups = groupUnits(await unitsIn(snapshots, selection), pauseBy);
   return groups.filter(({ name }) => names.includes(name) !== (but ?? false)).flatMap(({ units }) => units);
 }

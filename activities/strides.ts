@@ -1,5 +1,5 @@
 import {
-  countsOf,
+  toTaskCounts,
   strideBack,
   strideForward,
   type LockstepUnit,
@@ -9,7 +9,7 @@ import {
 import { refuseManyInStep } from '../domain/deploy/planLimits';
 import { targetsFor, type PlannedTarget } from '../domain/deploy/plan';
 import { askOfPresent, fetchUnits, orRefused } from './fetchUnits';
-import { unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { unitNeeds, getTargetUnit, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
 import type { PhaseWork } from './updates';
@@ -40,7 +40,7 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
       // Like a revert, a rollback does not wait for units that are gone.
       const units = await (call.back ? askOfPresent(invoke, call, ids, { idOf: String, ask }) : ask(ids));
       const stride = strideForward(units, amount);
-      return planned(stride, 'all' in amount || ids.length === 0);
+      return toPlannedStride(stride, 'all' in amount || ids.length === 0);
     },
 
     /**
@@ -52,7 +52,7 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
       const available = new Map(fetched.map((unit) => [unit.id, unit.available]));
       const targets = (await allTargets(ports, request)).filter(({ unit }) => available.has(unit));
       const left = await targetNeeds(invoke, call, targets);
-      const ids = targets.map(unitOf);
+      const ids = targets.map(getTargetUnit);
       const units = (await lockstepUnits(invoke, call, ids, request.rules.deployed)).map((unit) => ({
         ...unit,
         left: left.get(unit.id)?.outdated ?? 0,
@@ -61,16 +61,19 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
       const present = units.filter(({ id }) => available.get(id) && !aside.has(id));
       const isThere = present.some((unit) => unit.left > 0);
       const stride = strideBack(isThere ? present : units);
-      return planned({ ...stride, isLast: stride.isLast && (!isThere || present.length === units.length) }, true);
+      return toPlannedStride(
+        { ...stride, isLast: stride.isLast && (!isThere || present.length === units.length) },
+        true,
+      );
     },
   };
 }
 
 const ALL_TASKS = { all: true } as const;
 
-const planned = (stride: Stride, isWhole: boolean): PlannedStride => {
+const toPlannedStride = (stride: Stride, isWhole: boolean): PlannedStride => {
   const { percent, shifts, isLast } = stride;
-  const counts = countsOf(stride, isWhole);
+  const counts = toTaskCounts(stride, isWhole);
   return { percent, shifts, isLast, ...(counts ? { counts } : {}) };
 };
 

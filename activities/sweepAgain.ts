@@ -38,7 +38,7 @@ export function sweepAgain(
   const { attempt, scheduledTimestampMs, taskQueue } = Context.current().info;
   const { intervalMs, lastingMs } = lasting;
   return look<SweptAgain, SweepSeen>({ clock, intervalMs, heartbeatTimeoutMs }, async (now, before) => {
-    const schedule = await scheduleOf(client, finder, now + SCHEDULE_TIMEOUT_MS);
+    const schedule = await readSweepSchedule(client, finder, now + SCHEDULE_TIMEOUT_MS);
     const isFirst = attempt === 1 && before === undefined;
     if (!isFirst && schedule !== undefined && !isWanted(schedule, order, taskQueue))
       return { done: { report: before?.report ?? null } };
@@ -53,7 +53,11 @@ export function sweepAgain(
 }
 
 /** Null if there is none; undefined if Temporal does not answer, which is no reason to skip a sweep. */
-async function scheduleOf(client: Client, finder: string, deadline: number): Promise<SeenSchedule | null | undefined> {
+async function readSweepSchedule(
+  client: Client,
+  finder: string,
+  deadline: number,
+): Promise<SeenSchedule | null | undefined> {
   try {
     const handle = client.schedule.getHandle(sweepId(finder));
     const { state, action, info } = await client.withDeadline(deadline, () => handle.describe());

@@ -3,13 +3,13 @@ import { judgeEach } from '../domain/deploy/lockstep';
 import {
   judgeProgress,
   judgeTimeout,
-  missingOf,
+  countMissingTasks,
   withEarlier,
   type Earlier,
   type Progress,
   type Unreachable,
 } from '../domain/deploy/progress';
-import { named, type Named, type Selection } from '../domain/deploy/snapshot';
+import { toNamed, type Named, type Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Amount } from '../domain/fleet/amount';
 import type { TurnWait, UnitProgress } from '../domain/fleet/unit';
@@ -74,7 +74,7 @@ export async function trackUnits(
   if (progress.kind !== 'going') await refuseBeyondSize(invoke, call, sizes, rows);
   const tracked = {
     ...countUnits(units, each ? FLEET_LIMITS.lockstepUnits : SHOWN_UNITS),
-    ...trackedOf(units, unheard, progress),
+    ...summarizeTracked(units, unheard, progress),
   };
   return { tracked, all: units };
 }
@@ -132,21 +132,21 @@ export async function updateProgress(
   return { ids, sizes, rows, units: withEarlier(earlier.units, first, rows) };
 }
 
-function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], progress: Progress) {
-  const waits = landingWaits(units);
+function summarizeTracked(units: readonly UnitProgress[], unheard: readonly string[], progress: Progress) {
+  const waits = findLongestWait(units);
   return {
     ...(waits ? { waits } : {}),
     progress,
     late: judgeTimeout(units),
-    missing: units.reduce((sum, unit) => sum + missingOf(unit), 0),
+    missing: units.reduce((sum, unit) => sum + countMissingTasks(unit), 0),
     failed: units.reduce((sum, unit) => sum + unit.failed, 0),
     unfinished: units.some(isUnfinished),
-    unheard: named(unheard, FLEET_LIMITS.leftOut),
+    unheard: toNamed(unheard, FLEET_LIMITS.leftOut),
   };
 }
 
 /** The wait of the unit with the most others ahead of it. */
-function landingWaits(units: readonly UnitProgress[]): TurnWait | undefined {
+function findLongestWait(units: readonly UnitProgress[]): TurnWait | undefined {
   const all = units.flatMap(({ reason = '', ahead }) => (ahead === undefined ? [] : [{ reason, ahead }]));
   return all.sort((one, other) => other.ahead - one.ahead)[0];
 }

@@ -4,7 +4,7 @@ import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { unitNeeds, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 
 /** Units that are no longer listed, with their version if the push type still reports it; nothing if all are listed. */
-export async function unlistedUnits(
+export async function inspectUnlistedUnits(
   { clock }: Pick<PushPorts, 'clock'>,
   invoke: Invoke,
   call: DeployCall,

@@ -1,29 +1,29 @@
-import { counted, type TaskCounts } from '../domain/deploy/lockstep';
+import { limitTargets, type TaskCounts } from '../domain/deploy/lockstep';
 import { targetsFor, type PhasePlan, type PlannedTarget, type Want } from '../domain/deploy/plan';
-import { missingOf } from '../domain/deploy/progress';
+import { countMissingTasks } from '../domain/deploy/progress';
 import type { Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { UnitProgress } from '../domain/fleet/unit';
-import { heedingCancel } from './cancelling';
+import { runCancellable } from './cancelling';
 import { askOfPresent } from './fetchUnits';
 import { lookAtUpdates, trackProved, type Followed, type Following } from './following';
 import { look } from './look';
 import {
   keyOfRun,
   pushRequestKey,
-  offered,
-  reservedUpdates,
+  callIfOffered,
+  findReservedUpdates,
   sendEach,
   toWire,
   unitNeeds,
-  unitOf,
+  getTargetUnit,
   type DeployCall,
   type Invoke,
   type PushPorts,
 } from './pushCalls';
 import { sendUpdates, type Sending, type SentUpdates } from './sending';
 import { unitsIn } from './snapshots';
-import { steering } from './steering';
+import { createSteering } from './steering';
 import { type Tracking, type TrackedUpdate, updateProgress } from './tracking';
 
 /** The wanted state of the units of a phase, the same for each. */
@@ -53,21 +53,23 @@ export interface Traffic {
 /** The updates of a phase: thin calls with keys, so that a repetition changes nothing, and one that watches. */
 export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
   const targetsOf = async ({ selection, want, counts }: PhaseWork & Pick<UpdateRequest, 'counts'>) =>
-    counted(targetsFor(await unitsIn(ports.snapshots, selection), want), counts);
+    limitTargets(targetsFor(await unitsIn(ports.snapshots, selection), want), counts);
   return {
     /** The number of units to update, and of their tasks that are not on the version. */
     countOutdated: async (call: DeployCall, work: PhaseWork): Promise<{ units: number; outdated: number }> => {
       const targets = await targetsOf(work);
       if (targets.length === 0) return { units: 0, outdated: 0 };
-      const exclude = await reservedUpdates(ports, call);
+      const exclude = await findReservedUpdates(ports, call);
       const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
       // Like a revert, a rollback does not wait for units that are gone.
-      const units = await (call.back ? askOfPresent(invoke, call, targets, { idOf: unitOf, ask }) : ask(targets));
+      const units = await (call.back
+        ? askOfPresent(invoke, call, targets, { idOf: getTargetUnit, ask })
+        : ask(targets));
       return { units: targets.length, outdated: units.reduce((sum, { outdated }) => sum + outdated, 0) };
     },
 
     executeUpdates: (call: DeployCall, request: UpdateRequest): Promise<SentUpdates> =>
-      heedingCancel(async () => sendUpdates(ports, invoke, call, request, await targetsOf(request))),
+      runCancellable(async () => sendUpdates(ports, invoke, call, request, await targetsOf(request))),
 
     trackUpdates: (call: DeployCall, tracking: Tracking & Pick<Following, 'proof'>): Promise<TrackedUpdate> =>
       trackProved(ports, invoke, call, tracking),
@@ -75,7 +77,7 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     /** The units of an update that are not finished; empty if there are more than a workflow should carry. */
     unitsBehind: async (call: DeployCall, tracking: Tracking): Promise<UnitProgress[]> => {
       const { units } = await updateProgress(ports, invoke, call, tracking);
-      const behind = units.filter((unit) => missingOf(unit) > 0);
+      const behind = units.filter((unit) => countMissingTasks(unit) > 0);
       return behind.length > FLEET_LIMITS.chunk ? [] : behind;
     },
 
@@ -85,19 +87,19 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
         lookAtUpdates(ports, invoke, call, following, now, before),
       ),
 
-    ...steering(ports, invoke),
+    ...createSteering(ports, invoke),
 
     /** Sends a share of the requests to a version. @returns false if the push type has no such method. */
     shiftTraffic: (call: DeployCall, traffic: Traffic): Promise<boolean> =>
-      heedingCancel(() => shiftUnits(ports, invoke, call, traffic)),
+      runCancellable(() => shiftUnits(ports, invoke, call, traffic)),
 
     /** Asks the fleet to fetch the artifacts of a phase before it begins. @returns false if the push type has no such method. */
     prefetch: async (call: DeployCall, { phase, ...work }: Prefetch): Promise<boolean> => {
       const targets = await targetsOf(work);
-      const exclude = await reservedUpdates(ports, call);
+      const exclude = await findReservedUpdates(ports, call);
       const name = pushRequestKey(`${call.deployId}/${phase}/prefetch`, exclude);
-      return offered(() =>
-        sendEach(call, targets, unitOf, ({ items, key }) =>
+      return callIfOffered(() =>
+        sendEach(call, targets, getTargetUnit, ({ items, key }) =>
           invoke(call, 'prefetch', toWire(call, items, exclude), key(name)),
         ),
       );
@@ -113,7 +115,7 @@ async function shiftUnits(
 ): Promise<boolean> {
   const ids = (await unitsIn(snapshots, selection)).map(({ id }) => id);
   const name = keyOfRun(`${call.deployId}/${step}/traffic`);
-  return offered(async () => {
+  return callIfOffered(async () => {
     // Called even with no units, to find out whether the method exists.
     if (ids.length === 0) await invoke(call, 'shiftTraffic', { units: [], percent, toVersion }, name);
     await sendEach(call, ids, String, ({ items, key }) =>

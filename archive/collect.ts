@@ -1,6 +1,6 @@
 import type { ArchiveRow } from '../domain/archive/row';
 import { rowKey } from '../domain/archive/rows';
-import { portionsOf } from '../domain/portions';
+import { splitPortions } from '../domain/portions';
 import { DAY_MS, MINUTE_MS } from '../domain/milliseconds';
 import type { ArchivableRun, Endings } from './endings';
 import type { Archive, Mark } from './port';
@@ -64,7 +64,7 @@ export async function collect(
     let isEmpty = true;
     // The last poll was some time ago.
     const closed = endings.closed(readUntilMs - OVERLAP_MS, isLast ? presentMs + OVERLAP_MS : untilMs);
-    for await (const portion of portionsOf(closed, RUNS_AT_ONCE)) {
+    for await (const portion of splitPortions(closed, RUNS_AT_ONCE)) {
       const { rows, poor, late } = await reader.read(again ? portion : await findUnarchived(archive, portion));
       // The mark stays: the rest of the stretch is not written yet.
       await write(rows, readUntilMs, again ? 'replace' : 'keep');

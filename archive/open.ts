@@ -1,5 +1,5 @@
 import { conveyorError } from '../domain/errors';
-import { shownUrl } from '../domain/shownUrl';
+import { redactUrl } from '../domain/shownUrl';
 import type { Env } from '../settings/env';
 import type { Archive } from './port';
 import type { ArchiveSettings } from '../settings/archive';
@@ -26,5 +26,5 @@ export async function openArchive({ store }: Pick<ArchiveSettings, 'store'>, env
       detail: `archive.urlEnv names ${store.urlEnv}, which is ${url === '' ? 'not set' : 'no address'}: postgres://user:password@host:5432/database`,
     });
   const { openPostgres } = await import('./postgres');
-  return { archive: openPostgres(url), place: shownUrl(url) };
+  return { archive: openPostgres(url), place: redactUrl(url) };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { shownUrl } from '../domain/shownUrl';
+import { redactUrl } from '../domain/shownUrl';
 import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
@@ -16,7 +16,7 @@ const PATIENCE: PostgresPatience = { connectMs: 10_000, statementMs: 120_000, en
 
 /** The archive in a database of PostgreSQL, which workers of many machines share. Each use opens its own short connection. */
 export function openPostgres(url: string, patience: PostgresPatience = PATIENCE): Archive {
-  const place = shownUrl(url);
+  const place = redactUrl(url);
   return sqlArchive({
     place,
     use: async (access, run) => {

@@ -1,9 +1,9 @@
-import { pathDown, reachedFrom } from '../domain/dependents';
-import { builtFrom, hitAmong, keyOf, type Affected, type Built } from '../features/bugs/domain/hits';
+import { pathDown, walkDependents } from '../domain/dependents';
+import { listBuiltTargets, hitAmong, formatBuiltKey, type Affected, type Built } from '../features/bugs/domain/hits';
 import { callExtension, viaApp } from '../sdk/client';
 import { dependencyGraphProtocol, MAX_BUILT_TARGETS } from '../sdk/protocol/dependencyGraph';
 import { createSimulator } from '../simulator/app';
-import { dependentsIn, drawnMonorepo } from '../simulator/monorepo/targets';
+import { dependentsIn, drawMonorepo } from '../simulator/monorepo/targets';
 import type { Artifact } from '../domain/artifact';
 
 /**
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   const seed = Number(process.argv[2] ?? 1);
   const simulator = createSimulator({ seed, speed: 1, now: () => 0 });
   const { targets } = simulator.simulation.state;
-  for (const [name, deps] of drawnMonorepo(TARGETS, seed)) targets.set(name, deps);
+  for (const [name, deps] of drawMonorepo(TARGETS, seed)) targets.set(name, deps);
   const programs = [...targets.keys()].filter((name) => name.startsWith('//app/')).slice(0, PIPELINES);
   const artifacts = programs.map((target, n): Artifact => ({
     ...{ name: 'executable', kind: 'executable', version: `app:${n}`, metadata: {} },
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
     hits = await affectedArtifacts(viaApp(simulator.app), library, artifacts);
     ms.push(performance.now() - startedAt);
   }
-  const truth = reachedFrom(dependentsIn(targets), library, DEPTH);
+  const truth = walkDependents(dependentsIn(targets), library, DEPTH);
   const expected = programs.filter((name) => truth.has(name)).length;
   if (hits !== expected) throw new Error(`${hits} were found, and ${expected} contain it`);
   console.log(`${library}: ${truth.size} dependents; ${hits} of ${programs.length} artifacts contain it`);
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
 
 /** Asks as the search of a bug does. */
 async function affectedArtifacts(fetch: ReturnType<typeof viaApp>, target: string, artifacts: readonly Artifact[]) {
-  const built: readonly Built[] = builtFrom(artifacts);
+  const built: readonly Built[] = listBuiltTargets(artifacts);
   const affected = new Map<string, Affected>();
   const service = { name: 'builds', url: 'http://simulator/dependency-graph', timeoutMs: 10_000 };
   for (let at = 0; at < built.length; at += MAX_BUILT_TARGETS) {
@@ -55,7 +55,7 @@ async function affectedArtifacts(fetch: ReturnType<typeof viaApp>, target: strin
       request: { target, revisions: { from: '3' }, depth: DEPTH, among: [...among] },
       context: { pipeline: '', release: 0, deployId: 'bug/1', actor: 'service:conveyor', config: {} },
     });
-    for (const one of answer.affected) affected.set(keyOf(one), one);
+    for (const one of answer.affected) affected.set(formatBuiltKey(one), one);
   }
   return artifacts.filter((artifact) => hitAmong([artifact], affected) !== undefined).length;
 }
@@ -66,7 +66,7 @@ function libraryWith(targets: ReadonlyMap<string, readonly string[]>, wanted: nu
   let best = { name: '', off: Infinity };
   for (let n = 1; n < 60_000 && best.off > wanted / 50; n = Math.ceil(n * 1.03)) {
     const name = `//lib/${n}:lib`;
-    const off = Math.abs(reachedFrom(dependents, name, DEPTH).size - wanted);
+    const off = Math.abs(walkDependents(dependents, name, DEPTH).size - wanted);
     if (off < best.off) best = { name, off };
   }
   return best.name;
@@ -75,10 +75,10 @@ function libraryWith(targets: ReadonlyMap<string, readonly string[]>, wanted: nu
 /** The dependents that walks of limited depth find. */
 function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: string): string[] {
   const dependents = dependentsIn(targets);
-  const all = reachedFrom(dependents, library, 1_000);
+  const all = walkDependents(dependents, library, 1_000);
   const longest = Math.max(...[...all.keys()].map((name) => pathDown(all, name).length - 1));
   return [3, DEPTH, longest].map((depth) => {
-    const found = reachedFrom(dependents, library, depth).size;
+    const found = walkDependents(dependents, library, depth).size;
     return `depth ${depth}: ${found} of ${all.size} dependents, ${((100 * found) / all.size).toFixed(1)} %`;
   });
 }
@@ -87,7 +87,7 @@ function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: strin
 function spread(targets: ReadonlyMap<string, readonly string[]>, programs: readonly string[]): string[] {
   const dependents = dependentsIn(targets);
   const counts = Array.from({ length: 120 }, (_, n) => {
-    const reached = reachedFrom(dependents, `//lib/${n * 500}:lib`, DEPTH);
+    const reached = walkDependents(dependents, `//lib/${n * 500}:lib`, DEPTH);
     return programs.filter((name) => reached.has(name)).length;
   }).sort((a, b) => a - b);
   return [0.1, 0.25, 0.5, 0.75, 0.85, 0.95].map(

@@ -1,4 +1,4 @@
-import { qualityOf, type KnownOutcome, type Share } from '../domain/health/quality';
+import { measureQuality, type KnownOutcome, type Share } from '../domain/health/quality';
 import { caseOf, FAULTS, SIZES, WEATHERS, type Case } from './health-quality/cases';
 import { judge, METHODS, type Method } from './health-quality/methods';
 
@@ -20,7 +20,7 @@ function main(): void {
 
 function report(title: string, judged: readonly { of: Case; outcome: KnownOutcome }[]): void {
   const quality = (among: (of: Case) => boolean) =>
-    qualityOf(judged.filter(({ of }) => among(of)).map(({ outcome }) => outcome));
+    measureQuality(judged.filter(({ of }) => among(of)).map(({ outcome }) => outcome));
   const all = quality(() => true);
   console.log(`\n${title}`);
   line('precision', percent(all.precision));

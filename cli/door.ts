@@ -49,7 +49,7 @@ export async function enter(io: Io, options: ConnectOptions): Promise<ConveyorCl
   if (door.kind === 'server') {
     if (io.env.CONVEYOR_ACTOR)
       printNote(io, 'note: CONVEYOR_ACTOR is ignored: the server identifies you by your token');
-    return createHttpClient(httpOf(io, door));
+    return createHttpClient(toHttpOptions(io, door));
   }
   if (door.reason !== null)
     printNote(io, `note: break-glass: this command goes to Temporal directly, bypassing the server: ${door.reason}`);
@@ -100,7 +100,7 @@ async function listPipelineNames(client: ConveyorClient): Promise<readonly strin
   }
 }
 
-export const httpOf = (
+export const toHttpOptions = (
   io: Pick<Io, 'askServer' | 'sleep' | 'env' | 'now'>,
   { url, token, kept }: Pick<Extract<CommandDoor, { kind: 'server' }>, 'url' | 'token' | 'kept'>,
 ): HttpOptions => {
@@ -162,7 +162,7 @@ function findServer(env: Env, options: ConnectOptions): Extract<CommandDoor, { k
  * The actor of commands: `CONVEYOR_ACTOR`, else `user:<login>` (docs/design/overview.md#trust). A server uses the
  * principal of the token instead, so an invalid value does no harm there.
  */
-export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
+export function resolveActor(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
   const given = io.env.CONVEYOR_ACTOR;
   const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
   if (given === undefined || given === '') return login;

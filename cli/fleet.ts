@@ -2,15 +2,15 @@ import { allUnits, type PageRequest, type UnitsPage } from '../domain/deploy/all
 import { planDeploy } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { shownUrl } from '../domain/shownUrl';
+import { redactUrl } from '../domain/shownUrl';
 import type { Unit } from '../domain/fleet/unit';
-import { deployActionsOf, type NamedDeploy } from '../domain/spec/deployActions';
+import { listDeployActions, type NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { callExtension } from '../sdk/client';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
 import { loadRegistry } from '../settings/registry';
 import type { Io } from './io';
-import { actorOf } from './door';
+import { resolveActor } from './door';
 
 /** The units of a deploy, from its push type. @throws `plan-impossible` if there are too many, `extension-…` */
 export async function askPushType(
@@ -22,7 +22,7 @@ export async function askPushType(
   const service = loadRegistry(undefined, io.env).find('push-type', deploy.pushType);
   const protocol = pushTypeProtocol;
   const context = {
-    ...{ pipeline, release: 0, deployId: `${pipeline}/plan/${name}`, actor: actorOf(io) },
+    ...{ pipeline, release: 0, deployId: `${pipeline}/plan/${name}`, actor: resolveActor(io) },
     config: deploy.config,
   };
   const fetchPage = async (request: PageRequest): Promise<UnitsPage> => {
@@ -40,7 +40,7 @@ export async function askPushType(
       const needed =
         error.code === 'extension-rejected'
           ? 'fix its config, or add the job to the simulated fleet with conveyor simulate job NAME'
-          : `start ${service.name} (at ${shownUrl(service.url)})`;
+          : `start ${service.name} (at ${redactUrl(service.url)})`;
       const hint = `a plan needs the fleet: ${needed}, or give its units with --units FILE`;
       throw new ConveyorError(error.code, error.message, hint, error.retryable, error.exit);
     }
@@ -60,7 +60,7 @@ const FLEET_TIMEOUT_MS = 10_000;
  */
 export async function refuseLargeFleets(io: Io, spec: PipelineSpec): Promise<void> {
   await Promise.all(
-    deployActionsOf(spec).map(async (deploy) => {
+    listDeployActions(spec).map(async (deploy) => {
       const units = await askPushType(io, spec, deploy, AbortSignal.timeout(FLEET_TIMEOUT_MS)).catch(unlessTooLarge);
       const [, { with: written }] = deploy;
       if (units) await asPlanImpossible(() => planDeploy({ ...written, allowEmpty: true }, units, [], ''));

@@ -49,7 +49,7 @@ export interface Program {
 export interface Screen {
   /**
    * Commands write plain lines and our own colours; everything else is escaped before it reaches the terminal
-   * (`guardedIo`).
+   * (`guardIo`).
    */
   write(text: string): void;
   /** Writes without escaping: for `liveRegion`, which moves the cursor and whose pictures contain only safe text. */

@@ -1,5 +1,5 @@
 import { plural } from '../domain/text';
-import { isPlaceAlone, safe, truncate, widthOf } from '../render/paint';
+import { isPlaceAlone, safe, truncate, measureWidth } from '../render/paint';
 import type { Screen } from './io';
 
 /**
@@ -64,4 +64,4 @@ function fitToScreen(text: string, screen: Screen): string[] {
 }
 
 const countRows = (lines: readonly string[], { columns }: Screen): number =>
-  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(measureWidth(line) / columns)), 0);

@@ -1,5 +1,5 @@
 import { conveyorError, ConveyorError } from '../domain/errors';
-import { onOneLine, writtenOut } from '../domain/plainText';
+import { onOneLine, escapeUnsafe } from '../domain/plainText';
 import { foldAll, paint, safe, type View } from '../render/paint';
 import { clock, forPeople, localTimes } from '../render/times';
 import type { Io, Screen } from './io';
@@ -101,7 +101,7 @@ export const foldFor = ({ isTTY, columns }: Pick<Screen, 'isTTY' | 'columns'>, t
 
 /** JSON that parses to the same value and is safe to print. */
 export const jsonText = (value: unknown, indent?: number): string =>
-  writtenOut(JSON.stringify(value, null, indent), '\n');
+  escapeUnsafe(JSON.stringify(value, null, indent), '\n');
 
 /** Prints an error for people or, with `-o json`, for programs. Returns the exit code. */
 export function emitError(
@@ -126,7 +126,7 @@ export function emitError(
 const readTimes = (io: Io, text: string): string => localTimes(text, (iso) => clock(iso, getReader(io)));
 
 /** Errors may quote foreign text. Its colours are removed, and its lines are indented so that they cannot pass for ours. */
-const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');
+const quoteForTerminal = (text: string): string => escapeUnsafe(text, '\n').replace(/\n(?! )/g, '\n  ');
 
 /** A line of progress for people; programs that read stdout never see it. */
 export const printNote = (io: Io, text: string): void => printNoteLines(io, onOneLine(text));

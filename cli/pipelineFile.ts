@@ -54,7 +54,7 @@ async function loadModule(file: string): Promise<Loaded> {
     const alias = { '@conveyor/sdk': sdk, conveyor: sdk };
     // Its file cache has a predictable name, so another user could plant code there.
     const jiti = createJiti(resolve(file), { fsCache: false, moduleCache: false, interopDefault: false, alias });
-    const value = exportedPipeline(await jiti.import<ModuleExports>(resolve(file)));
+    const value = findExportedPipeline(await jiti.import<ModuleExports>(resolve(file)));
     return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };
   } catch (error) {
     return {
@@ -71,7 +71,7 @@ interface ModuleExports {
 /**
  * The named export, or the default, the only export of a CommonJS file. A pipeline's own field `pipeline` is its name.
  */
-function exportedPipeline(exports: ModuleExports): unknown {
+function findExportedPipeline(exports: ModuleExports): unknown {
   const whole = exports.default as ModuleExports | undefined;
   const found = [exports, whole].find((each) => each?.pipeline !== undefined);
   if (found === undefined) return whole?.default ?? whole;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../domain/errors';
 import type { Backtest } from '../domain/health/backtest';
-import { plotOf } from '../domain/health/plot';
+import { drawBacktest } from '../domain/health/plot';
 import type { ActionBacktest } from '../render/backtest';
 
 const LONGEST_NAME = 100;
@@ -23,7 +23,7 @@ export function writePlots(directory: string, actions: readonly ActionBacktest[]
     }
   return [...files].map(([name, one]) => {
     const file = join(directory, name);
-    writeOrRefuse('--plot', file, () => writeFileSync(file, plotOf(one)));
+    writeOrRefuse('--plot', file, () => writeFileSync(file, drawBacktest(one)));
     return file;
   });
 }

@@ -29,7 +29,7 @@ export function createPresenter(io: Io, output: Output): Presenter {
   if (output.human && io.stdout.isTTY) return createPicture(io, output);
   if (output.human)
     return createAppender(io, (before, after) => logLines(before && allOnOneLine(before), allOnOneLine(after)));
-  if (output.format === 'jsonl') return createAppender(io, changedJson);
+  if (output.format === 'jsonl') return createAppender(io, formatChangedJson);
   return createQuietPresenter(io, output);
 }
 
@@ -90,7 +90,7 @@ function contactNotes(io: Io): Presenter['contact'] {
   };
 }
 
-function changedJson(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
+function formatChangedJson(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
   const text = jsonText(getSubject(after));
   return before !== null && jsonText(getSubject(before)) === text ? [] : [text];
 }

@@ -6,11 +6,11 @@ import { describeCommand, isTreeWritten, loadTree } from './completion/tree';
 import type { Io } from './io';
 import { colorFor, emitError, OUTPUT_FORMATS } from './output';
 import { asTyped } from './typed';
-import { guardedIo } from './screen';
+import { guardIo } from './screen';
 
 /** Runs one command line, from its arguments to its exit code. Never throws, and never prints a stack trace to people. */
 export async function runCli(argv: readonly string[], world: Io): Promise<number> {
-  const io = guardedIo(world);
+  const io = guardIo(world);
   let code = 0;
   try {
     const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
@@ -51,7 +51,7 @@ async function groupsFor(words: readonly string[]): Promise<readonly CommandGrou
   if (named !== undefined && (!first.startsWith('__') || isTreeWritten()))
     return [{ heading: 'Commands:', commands: [await named.load()] }];
   const needsNamesOnly = isHelp(first) || !/^[-_]/.test(first);
-  if (needsNamesOnly && isTreeWritten() && !words.some(fileOfCommand)) return describedGroups();
+  if (needsNamesOnly && isTreeWritten() && !words.some(fileOfCommand)) return describeCommandGroups();
   return allGroups();
 }
 
@@ -69,7 +69,7 @@ async function allGroups(): Promise<readonly CommandGroup[]> {
 const isHelp = (word: string): boolean => word === '--help' || word === '-h';
 
 /** All groups from the tree that the build has written: names, operands and descriptions. */
-function describedGroups(): readonly CommandGroup[] {
+function describeCommandGroups(): readonly CommandGroup[] {
   const { commands } = loadTree(new Command());
   return COMMAND_GROUPS.map(({ heading, files }) => {
     const names = files.flatMap((file) => file.names);

@@ -4,14 +4,14 @@ import type { Io, Screen } from './io';
 import { foldFor } from './output';
 
 /** The io of a command with filtered output: lines and our own colours pass, everything else is escaped. */
-export const guardedIo = (io: Io): Io => ({
+export const guardIo = (io: Io): Io => ({
   ...io,
-  stdout: guardedScreen(io.stdout),
-  stderr: guardedScreen(io.stderr),
+  stdout: guardScreen(io.stdout),
+  stderr: guardScreen(io.stderr),
   ask: (question) => io.ask(`${foldFor(io.stderr, onOneLine(question).trimEnd())} `),
 });
 
-const guardedScreen = (screen: Screen): Screen => ({
+const guardScreen = (screen: Screen): Screen => ({
   write: (text) => screen.write(safe(text, true)),
   draw: (picture) => screen.write(picture),
   isTTY: screen.isTTY,

@@ -1,5 +1,5 @@
 import { ConveyorError } from '../domain/errors';
-import { scriptsOf } from '../domain/spec/scriptsOf';
+import { listScriptActions } from '../domain/spec/scriptsOf';
 import { loadRegistry } from '../settings/registry';
 import type { Io } from './io';
 import { printNote } from './output';
@@ -8,7 +8,7 @@ import type { PipelineFile } from './pipelineFile';
 /** Names the actions that would fail if workers had this machine's configuration. Without one nothing is known. */
 export function noteScriptsOff(io: Io, files: readonly PipelineFile[]): void {
   const found = files.flatMap(({ file, spec }) =>
-    spec === null ? [] : scriptsOf(spec).map((name) => ({ file, name })),
+    spec === null ? [] : listScriptActions(spec).map((name) => ({ file, name })),
   );
   const config = found.length === 0 ? undefined : configWithoutScripts(io);
   if (config === undefined) return;

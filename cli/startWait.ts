@@ -35,8 +35,8 @@ async function findWindowWait(
   if (release === undefined || release.endedAt !== null || isUrgent(release.trigger)) return null;
   const spec = await client.spec(id);
   if (!hasClosedTimes(spec)) return null;
-  const { openingAt } = await import('../domain/calendar/opening');
-  return windowWait(spec, release.id, nowMs, openingAt);
+  const { getOpeningState } = await import('../domain/calendar/opening');
+  return windowWait(spec, release.id, nowMs, getOpeningState);
 }
 
 /** One line with the wait, its end and reason, and the command that ends it. */

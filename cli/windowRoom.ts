@@ -1,6 +1,6 @@
 import { roomAt } from '../domain/calendar/room';
 import { ConveyorError } from '../domain/errors';
-import { fullWords, openTimesOf, withBlackouts } from '../domain/release/openTimes';
+import { fullWords, toOpenTimes, withBlackouts } from '../domain/release/openTimes';
 import type { NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { PlanView } from '../domain/views';
@@ -24,7 +24,7 @@ export async function findRoom(
   [name, action]: NamedDeploy,
   nowMs: number,
 ): Promise<Beginning> {
-  const { windows, blackouts } = openTimesOf(withBlackouts(spec, action)) ?? { windows: [], blackouts: [] };
+  const { windows, blackouts } = toOpenTimes(withBlackouts(spec, action)) ?? { windows: [], blackouts: [] };
   if (windows.every(({ maxDeploys }) => maxDeploys === undefined)) return { now: nowMs, warnings: [] };
   const begun = await listBegunDeploys(io, connect, spec.pipeline, name);
   if (begun === null) return { now: nowMs, warnings: [UNKNOWN] };

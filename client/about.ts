@@ -1,4 +1,4 @@
-import { askersOf } from '../domain/access/approvals';
+import { listRequesters } from '../domain/access/approvals';
 import { decideAccess, type AccessDecision } from '../domain/access/decide';
 import type { Request, Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
@@ -35,7 +35,7 @@ export async function decideVerb(
   { verb, who, id, approves = true, skipBake = false }: VerbQuestion,
 ): Promise<AccessDecision> {
   const known = { ...(await pipelineFacts(client, id.pipeline, verb)), skipBake };
-  const what = verb === 'pick' ? { ...known, pick: await pickOf(client, id, known, approves) } : known;
+  const what = verb === 'pick' ? { ...known, pick: await fetchPickFacts(client, id, known, approves) } : known;
   const decision = await decideHeld(client, facts, { who, verb, what }, id);
   if (decision.allowed || OPERATIONS[verb].needs !== 'evictor' || id.kind !== 'action') return decision;
   const holds = await unitsHeldBy(client, id);
@@ -140,7 +140,7 @@ async function pipelineFacts(client: FactSource, pipeline: string, verb: Operati
 }
 
 /** The picked action names the people who may pick, and its release the person who requested it. */
-async function pickOf(
+async function fetchPickFacts(
   client: FactSource,
   id: Id,
   { spec }: What,
@@ -150,14 +150,14 @@ async function pickOf(
   const release = id.kind === 'pipeline' ? undefined : await client.status(releaseId(id.pipeline, id.number));
   return {
     principals: action?.type === 'manual-pick' ? action.with.principals : [],
-    askedBy: release?.kind === 'release' ? askersOf(release.trigger) : [],
+    askedBy: release?.kind === 'release' ? listRequesters(release.trigger) : [],
     approves,
-    places: placesOf(release?.kind === 'release' ? release : undefined, id),
+    places: listApprovalPlaces(release?.kind === 'release' ? release : undefined, id),
   };
 }
 
 /** The rules that apply to the units of a pick, according to a worker. */
-const placesOf = (release: ReleaseStatus | undefined, id: Id): string[] =>
+const listApprovalPlaces = (release: ReleaseStatus | undefined, id: Id): string[] =>
   release && id.kind === 'action'
     ? release.actions.flatMap(({ name, approval }) =>
         name === id.action ? (approval?.rules ?? []).map(({ place }) => place) : [],

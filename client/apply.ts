@@ -4,7 +4,7 @@ import { ConveyorError, conveyorError } from '../domain/errors';
 import { over } from '../domain/excess';
 import { workflowIds } from '../domain/ids';
 import { STATE_LIMITS } from '../domain/limits';
-import { documentOf, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
+import { toPipelineDocument, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
 import { refuseApply } from '../domain/pipeline/refuseApply';
 import type { Refusal } from '../domain/pipeline/refusal';
 import type { PipelineState } from '../domain/pipeline/state';
@@ -19,8 +19,8 @@ import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplied } from './api';
 import type { Temporal } from './connection';
 import type { ClientOptions } from './options';
-import { polling } from './readiness';
-import { isWorkflowRunning, leftOf, type Left } from './recovery';
+import { readPolling } from './readiness';
+import { isWorkflowRunning, findPriorRecords, type Left } from './recovery';
 import { overLimit } from './refusals';
 import { untilTaken } from './retaken';
 import { proven } from './seal';
@@ -33,7 +33,7 @@ export const applyPipeline = (
   spec: PipelineSpec,
   acting: PipelineActor,
 ) =>
-  changed(
+  changePipeline(
     workflows,
     options,
     spec,
@@ -41,11 +41,11 @@ export const applyPipeline = (
     'apply',
     { spec },
     (state, groups) => refuseApply(state, spec, groups, acting.actor, acting.permitted),
-    (previous) => checkedConfigs(options, spec, acting.actor, previous),
+    (previous) => requireValidConfigs(options, spec, acting.actor, previous),
   );
 
 /** @returns the remaining notes @throws config-rejected */
-async function checkedConfigs(
+async function requireValidConfigs(
   { checkConfigs }: ClientOptions,
   spec: PipelineSpec,
   actor: string,
@@ -65,7 +65,7 @@ interface PipelineActor {
 }
 
 /** The task queue of this client's workers. */
-export const taskQueueOf = ({ taskQueue }: Pick<ClientOptions, 'taskQueue'>): string =>
+export const resolveTaskQueue = ({ taskQueue }: Pick<ClientOptions, 'taskQueue'>): string =>
   taskQueue ?? process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
 
 /** All records of a pipeline, even if it has ended. */
@@ -74,10 +74,10 @@ export async function exportPipeline(workflows: Workflows, pipeline: string): Pr
   const state = await workflows.pipelineState(pipeline).catch(async (error: unknown) => {
     if (error instanceof ConveyorError && error.retryable) throw error;
     // Only an ended workflow may be read from its first event: a running one has newer records.
-    const left = await leftOf(client, pipeline).catch(() => undefined);
+    const left = await findPriorRecords(client, pipeline).catch(() => undefined);
     return left?.state ?? Promise.reject(error as Error);
   });
-  return documentOf(state, Date.now());
+  return toPipelineDocument(state, Date.now());
 }
 
 /** Replaces the present records with exported ones. */
@@ -89,12 +89,12 @@ export async function importPipeline(
 ): Promise<PipelineApplied> {
   const excess = over(STATE_LIMITS.state, jsonBytes(document));
   if (excess) throw conveyorError('over-limit', excess);
-  return changed(workflows, options, document.spec, acting, 'import', { document }, (state, groups) =>
+  return changePipeline(workflows, options, document.spec, acting, 'import', { document }, (state, groups) =>
     refuseImport(state, document, groups, acting.actor, acting.permitted),
   );
 }
 
-async function changed(
+async function changePipeline(
   workflows: Workflows,
   options: ClientOptions,
   { pipeline, description }: PipelineSpec,
@@ -105,7 +105,7 @@ async function changed(
   check: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]> = () => Promise.resolve([]),
 ): Promise<PipelineApplied> {
   const { client } = workflows.temporal;
-  const left = await workflows.withWording(pipeline, () => leftOf(client, pipeline), {
+  const left = await workflows.withWording(pipeline, () => findPriorRecords(client, pipeline), {
     notFound: unknownPipeline(pipeline),
   });
   const groups = options.platform?.groups ?? {};
@@ -113,15 +113,19 @@ async function changed(
   const early = left && refusal(left.state, groups);
   if (early) throw pipelineRefusal(update, pipeline, actor, early);
   if (left?.state && (await isWorkflowRunning(client, workflowIds.pipeline(pipeline))))
-    throw conveyorError('invalid-state', { verb: update, id: pipeline, why: heldId(workflows.temporal, pipeline) });
-  await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
+    throw conveyorError('invalid-state', {
+      verb: update,
+      id: pipeline,
+      why: describeIdConflict(workflows.temporal, pipeline),
+    });
+  await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, resolveTaskQueue(options)), {
     notFound: unknownPipeline(pipeline),
   });
   const configNotes = await check(async () => left?.state?.spec ?? (await specNow(workflows, pipeline)));
   const start = () =>
     new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
       workflowId: workflowIds.pipeline(pipeline),
-      taskQueue: taskQueueOf(options),
+      taskQueue: resolveTaskQueue(options),
       args: [left?.state ?? null],
       workflowIdConflictPolicy: 'USE_EXISTING',
       staticSummary: `pipeline ${pipeline}`,
@@ -145,7 +149,7 @@ async function changed(
     refused: (code, { message, details }) =>
       pipelineRefusal(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
   });
-  return { created, previous, ...continuedBy(left), ...(configNotes.length > 0 ? { configNotes } : {}) };
+  return { created, previous, ...toContinued(left), ...(configNotes.length > 0 ? { configNotes } : {}) };
 }
 
 /**
@@ -162,7 +166,7 @@ const specNow = (workflows: Workflows, pipeline: string): Promise<PipelineSpec |
   );
 
 /** A running workflow takes no records from outside, so that it does not continue with them. */
-const heldId = ({ namespace }: Temporal, pipeline: string): string =>
+const describeIdConflict = ({ namespace }: Temporal, pipeline: string): string =>
   `Conveyor did not start the workflow that runs under its id, which has none of its records; end it and try again: temporal workflow terminate --namespace ${namespace} --workflow-id ${workflowIds.pipeline(pipeline)}`;
 
 /** Enough time for a starting worker to poll. */
@@ -176,7 +180,7 @@ const WORKER_POLL_MS = 500;
 async function requireWorker(temporal: Temporal, pipeline: string, taskQueue: string): Promise<void> {
   if (await isWorkflowRunning(temporal.client, workflowIds.pipeline(pipeline))) return;
   for (let waitedMs = 0; ; waitedMs += WORKER_POLL_MS) {
-    const { isPolled, build } = await polling(temporal, taskQueue);
+    const { isPolled, build } = await readPolling(temporal, taskQueue);
     if (isPolled) return;
     if (waitedMs >= STARTING_MS)
       throw conveyorError('no-worker', {
@@ -203,5 +207,5 @@ function pipelineRefusal(
 const unknownPipeline = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
 
 /** For an ended pipeline, the answer names the state with which it continues. */
-const continuedBy = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
+const toContinued = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
   left === undefined ? {} : { continued: { after: left.found.nextNumber - 1, books: left.state !== null } };

@@ -26,7 +26,7 @@ export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'p
  * refuses operations that are not urgent: every changing operation also throws `audit-unwritable`. It wraps the guard,
  * to record its refusals and the rules by which it permits. Its caller must have authenticated the actor.
  */
-export function audited(permitting: Permitting, audit: Audit, door: Door): ConveyorClient {
+export function auditClient(permitting: Permitting, audit: Audit, door: Door): ConveyorClient {
   const reader = permitting(() => undefined);
   return {
     ...clientFromRows<Operations, AnyRow>(CLIENT_OPERATIONS, (row, name) => async (...args) => {

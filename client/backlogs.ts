@@ -24,14 +24,14 @@ type QueueCounter = Pick<Temporal, 'client' | 'namespace'>;
  * without one. A Temporal server that does not count gives no rows.
  */
 export async function queueBacklogs(temporal: QueueCounter, main: string): Promise<QueueBacklog[]> {
-  const queues = queuesOf(main);
+  const queues = listQueues(main);
   const builds = await buildsAtWork(temporal);
   const ofBuilds = (await Promise.all(builds.map((build) => backlogsOfBuild(temporal, queues, build)))).flat();
   const rest = await Promise.all(queues.map((queue) => backlogWithoutBuild(temporal, queue, ofBuilds)));
   return [...rest.flat(), ...ofBuilds];
 }
 
-const queuesOf = (main: string): OneQueue[] => [
+const listQueues = (main: string): OneQueue[] => [
   { queue: 'main', kind: 'workflow', name: main },
   { queue: 'main', kind: 'activity', name: main },
   ...SIDE_QUEUES.map((side) => ({ queue: side, kind: 'activity' as const, name: sideQueue(main, side) })),
@@ -59,7 +59,7 @@ async function backlogsOfBuild(
   const answer = await client.workflowService.describeWorkerDeploymentVersion(asked).catch(noneKnown);
   return (answer?.versionTaskQueues ?? []).flatMap(({ name, type, stats }) => {
     const queue = queues.find((one) => one.name === name && TASK_QUEUE_TYPES[one.kind] === Number(type));
-    return queue && stats ? [backlogOf(queue, build, stats)] : [];
+    return queue && stats ? [toQueueBacklog(queue, build, stats)] : [];
   });
 }
 
@@ -72,14 +72,14 @@ async function backlogWithoutBuild(
   const asked = { namespace, taskQueue: { name: queue.name }, taskQueueType: TASK_QUEUE_TYPES[queue.kind] };
   const { stats } = await client.workflowService.describeTaskQueue({ ...asked, reportStats: true });
   if (!stats) return [];
-  const all = backlogOf(queue, '', stats);
+  const all = toQueueBacklog(queue, '', stats);
   const others = builds.filter((one) => one.queue === queue.queue && one.kind === queue.kind);
   const ofOthers = others.reduce((sum, { tasks }) => sum + tasks, 0);
   const tasks = Math.max(0, all.tasks - ofOthers);
   return [{ ...all, tasks, ageMs: tasks === 0 && others.length > 0 ? 0 : all.ageMs }];
 }
 
-function backlogOf(
+function toQueueBacklog(
   { queue, kind }: OneQueue,
   build: string,
   { approximateBacklogCount, approximateBacklogAge }: QueueStats,

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { temporal as api } from '@temporalio/proto';
 import { FOLLOWING_TYPES, followsBuilds, type Build, type BuildsView, type StuckOnBuild } from '../domain/builds';
-import { portionsOf } from '../domain/portions';
+import { splitPortions } from '../domain/portions';
 import { DEPLOYMENT } from '../domain/taskQueues';
 import { buildsAtWork } from './backlogs';
 import { connectTemporal, type ConnectionOptions, type Temporal } from './connection';
@@ -17,14 +17,14 @@ type VersioningInfo = api.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 const PINNED = 1;
 
 /** The build that alone may run the next step of a workflow; undefined if that is the current one. */
-export function pinnedBuild(info: VersioningInfo | null | undefined): Build | undefined {
+export function getPinnedBuild(info: VersioningInfo | null | undefined): Build | undefined {
   const { versioningOverride: over, behavior, deploymentVersion } = info ?? {};
   if (over?.pinned) return over.pinned.version?.buildId ?? undefined;
   return over?.autoUpgrade || Number(behavior) !== PINNED ? undefined : (deploymentVersion?.buildId ?? undefined);
 }
 
 /** The same for a workflow in a list. */
-export function listedBuild({ typedSearchAttributes }: WorkflowExecutionInfo): Build | undefined {
+export function getListedBuild({ typedSearchAttributes }: WorkflowExecutionInfo): Build | undefined {
   const [, build] = typedSearchAttributes.get(VERSION)?.split(`${DEPLOYMENT}:`) ?? [];
   return typedSearchAttributes.get(BEHAVIOUR) === 'Pinned' ? build : undefined;
 }
@@ -100,7 +100,7 @@ async function moveStuck(temporal: Temporal, taskQueue: string): Promise<readonl
   const moved: string[] = [];
   for (const { build, isPolled } of view.stuck) {
     const query = stuckQuery(taskQueue, build, isPolled);
-    for await (const some of portionsOf(temporal.client.workflow.list({ query }), MOVED_AT_ONCE)) {
+    for await (const some of splitPortions(temporal.client.workflow.list({ query }), MOVED_AT_ONCE)) {
       await Promise.all(some.map(({ workflowId, type }) => moveTo(temporal, view.current, { workflowId, type })));
       moved.push(...some.map(({ workflowId }) => workflowId));
     }

@@ -1,5 +1,5 @@
 import { decideBirth } from '../domain/access/children';
-import { allowedBy, denied, type AccessDecision } from '../domain/access/decision';
+import { grantAccess, denyAccess, type AccessDecision } from '../domain/access/decision';
 import { isOperation, NEEDS, OPERATIONS, type Door, type OperationName } from '../domain/access/operations';
 import { pathRights, whyNotPaths, type ProposedRepository } from '../domain/access/paths';
 import { USE_KINDS, type PlatformFacts } from '../domain/access/platform';
@@ -35,7 +35,7 @@ export function answerTo(means: Means, question: Question): Promise<AccessDecisi
     throw conveyorError('usage', { text: `there is no ${verb}`, hint: `one of ${Object.keys(OPERATIONS).join(', ')}` });
   const { needs } = OPERATIONS[verb];
   if (needs === 'nobody' || needs === 'key' || needs === 'delivery')
-    return Promise.resolve(allowedBy(needs, `${verb} is for ${NEEDS[needs]}`));
+    return Promise.resolve(grantAccess(needs, `${verb} is for ${NEEDS[needs]}`));
   if (needs === 'parent') return ofParent(means, question);
   if (!PRINCIPAL.test(question.who))
     throw conveyorError('usage', { text: `${question.who} is not a principal`, hint: 'name one such as user:alice' });
@@ -101,7 +101,7 @@ function ofProposal({ facts, door, repositories }: Means, { who, what }: Questio
     const decision = decideProposal(facts, { who: { principal: who, door }, repository });
     const rights = decision.allowed && path !== undefined ? pathRights(facts, repository, who) : null;
     const why = rights === null ? undefined : whyNotPaths(rights, [{ path: path ?? '' }]);
-    return why === undefined ? decision : denied(why);
+    return why === undefined ? decision : denyAccess(why);
   }
   const names = repositories.map(({ name }) => name).join(', ') || 'none';
   throw conveyorError('usage', {

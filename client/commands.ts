@@ -5,7 +5,7 @@ import { whyEndedOutside } from '../domain/outside';
 import { NOT_BOOKED } from '../domain/pipeline/rollback';
 import { offersRerun } from '../domain/release/rerun';
 import { requireTarget } from '../domain/target';
-import { listed } from '../domain/text';
+import { joinWords } from '../domain/text';
 import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import type { Started } from '../workflows/messages';
@@ -229,7 +229,7 @@ async function sendRollBack(
       : error;
   });
   const id = releaseId(pipeline, rollback);
-  const back = brings.length === 0 ? `what ran before ${of}` : `${listed(brings, 'and')} from before ${of}`;
+  const back = brings.length === 0 ? `what ran before ${of}` : `${joinWords(brings, 'and')} from before ${of}`;
   return {
     accepted: true,
     effect: `release ${id} brings back ${back}${isHeld ? `, and the pipeline is held; conveyor unhold ${pipeline} --reason "…" lets deploys start again` : ''}`,

@@ -1,4 +1,4 @@
-import { ownedPaths, type OwnedPaths } from '../configerator/domain/ownership';
+import { listOwnedPaths, type OwnedPaths } from '../configerator/domain/ownership';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { connectTemporal, type ConnectionOptions } from './connection';
 import { frontIndex } from './pipelineIndex';
@@ -18,7 +18,7 @@ export async function pathsOfPipelines(
 ): Promise<readonly OwnedPaths[]> {
   const found: OwnedPaths[] = [];
   const read = async (): Promise<true> => {
-    for await (const one of index.subscriptions(CHANGES_FINDER)) found.push(...ownedPaths(repository, one));
+    for await (const one of index.subscriptions(CHANGES_FINDER)) found.push(...listOwnedPaths(repository, one));
     return true;
   };
   // With a partial list, a pipeline could seem to own nothing.

@@ -13,7 +13,7 @@ import { ConveyorError, conveyorError, ERRORS } from '../domain/errors';
 import { neverRan } from '../domain/queryRefusals';
 import { connectGrpc } from './grpcConnection';
 import { GRPC } from './grpcStatus';
-import { sealing, type Seal } from './seal';
+import { createSealOptions, type Seal } from './seal';
 import { temporalUnreachable } from './unreachable';
 
 export interface ConnectionOptions {
@@ -48,9 +48,15 @@ export async function connectTemporal(options: ConnectionOptions): Promise<Tempo
       address,
       connectTimeout: CONNECT_TIMEOUT_MS,
     });
-    return { client: new Client({ connection, namespace, ...sealing(seal) }), connection, address, namespace, seal };
+    return {
+      client: new Client({ connection, namespace, ...createSealOptions(seal) }),
+      connection,
+      address,
+      namespace,
+      seal,
+    };
   } catch (error) {
-    throw await temporalUnreachable({ address, wantsTls: Boolean(config.connectionOptions.tls) }, firstLineOf(error));
+    throw await temporalUnreachable({ address, wantsTls: Boolean(config.connectionOptions.tls) }, getFirstLine(error));
   }
 }
 
@@ -81,8 +87,8 @@ export function translate(
   if (isUnprocessed(cause) || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
     return conveyorError('no-worker', { id });
   if (hasStatus(error, TRANSIENT))
-    return conveyorError('temporal-unreachable', { address, detail: firstLineOf(error) });
-  return conveyorError('internal', { detail: firstLineOf(cause ?? error) });
+    return conveyorError('temporal-unreachable', { address, detail: getFirstLine(error) });
+  return conveyorError('internal', { detail: getFirstLine(cause ?? error) });
 }
 
 /** A query without a polling worker is refused with FAILED_PRECONDITION. */
@@ -109,5 +115,5 @@ const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
   return [error, inner].some((candidate) => isGrpcServiceError(candidate) && codes.includes(candidate.code));
 };
 
-export const firstLineOf = (error: unknown): string =>
+export const getFirstLine = (error: unknown): string =>
   error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { ArchiveRow } from '../domain/archive/row';
 import { deployRows, releaseRows, type ClosedRun, type EndedDeploy, type EndedRelease } from '../domain/archive/rows';
-import { cadenceOf } from '../domain/calendar/cadence';
+import { classifyCadence } from '../domain/calendar/cadence';
 import { NO_TIME } from '../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../domain/deploy/state';
 import { conveyorError } from '../domain/errors';
@@ -9,9 +9,9 @@ import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../d
 import type { ReleaseInput, ReleaseResult } from '../domain/release/state';
 import type { DeployStatus, DeploySummary, ReleaseStatus, ReleaseSummary } from '../domain/views';
 import { isUnanswered, WORKER_TIMEOUT_MS, type Temporal } from './connection';
-import { endedOutside } from './outside';
-import { closedRuns } from './visibility';
-import { polling } from './readiness';
+import { describeOutsideEnd } from './outside';
+import { listClosedRuns } from './visibility';
+import { readPolling } from './readiness';
 import { workflowInput } from './recovery';
 
 /** A release or deploy that Temporal has closed. */
@@ -31,20 +31,20 @@ export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: 
     return signal === undefined ? inTime() : underOwnSignal(signal, (own) => client.withAbortSignal(own, inTime));
   };
   return {
-    origin: () => call(() => originOf(temporal)),
+    origin: () => call(() => fetchOrigin(temporal)),
     polledMs: async (): Promise<number | null> => {
-      const { lastPollAt } = await call(() => polling(temporal, taskQueue));
+      const { lastPollAt } = await call(() => readPolling(temporal, taskQueue));
       return lastPollAt === null ? null : Date.parse(lastPollAt);
     },
     isUnanswered,
     closed: async function* (sinceMs: number, untilMs: number): AsyncGenerator<Closed> {
-      const runs = closedRuns(client, taskQueue, sinceMs, untilMs)[Symbol.asyncIterator]();
+      const runs = listClosedRuns(client, taskQueue, sinceMs, untilMs)[Symbol.asyncIterator]();
       for (let next = await call(() => runs.next()); !next.done; next = await call(() => runs.next())) {
         const info = next.value;
-        const rows = info.type === 'release' ? endedRelease : endedDeploy;
+        const rows = info.type === 'release' ? readReleaseRows : readDeployRows;
         yield {
-          ...runOf(info),
-          rows: () => call(() => rows(temporal, info, () => statusOf(temporal, info))),
+          ...toClosedRun(info),
+          rows: () => call(() => rows(temporal, info, () => queryStatus(temporal, info))),
           remains: () => call(() => rows(temporal, info, () => Promise.resolve(undefined))),
         };
       }
@@ -67,7 +67,7 @@ async function underOwnSignal<T>(signal: AbortSignal, call: (own: AbortSignal) =
   }
 }
 
-async function originOf({ client, namespace }: Temporal): Promise<{ name: string; retentionMs: number }> {
+async function fetchOrigin({ client, namespace }: Temporal): Promise<{ name: string; retentionMs: number }> {
   const { namespaceInfo, config } = await client.workflowService.describeNamespace({ namespace });
   const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
   return { name: `${namespace}/${namespaceInfo?.id ?? ''}`, retentionMs: seconds * 1000 };
@@ -76,65 +76,76 @@ async function originOf({ client, namespace }: Temporal): Promise<{ name: string
 /** The status of a run, or undefined to use only the lists. */
 type Ask = () => Promise<unknown>;
 
-const statusOf = ({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> =>
+const queryStatus = ({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> =>
   client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () =>
     client.workflow.getHandle(workflowId, runId).query('status'),
   );
 
-async function endedRelease(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
-  const input = await inputOf<ReleaseInput>(temporal, info);
-  const said = ((await ask()) ?? remembered<ReleaseSummary>(info)) as ReleaseStatus | undefined;
-  if (input === null || said === undefined) throw nothingKnown(info);
-  const outside = await outsideOf(temporal, info);
+async function readReleaseRows(
+  temporal: Temporal,
+  info: WorkflowExecutionInfo,
+  ask: Ask,
+): Promise<readonly ArchiveRow[]> {
+  const input = await fetchRunInput<ReleaseInput>(temporal, info);
+  const said = ((await ask()) ?? readMemoSummary<ReleaseSummary>(info)) as ReleaseStatus | undefined;
+  if (input === null || said === undefined) throw createUnknownEndError(info);
+  const outside = await readOutsideEnd(temporal, info);
   const whole = { ...said, actions: said.actions ?? [], commands: said.commands ?? [], timeline: said.timeline ?? [] };
   const ended: EndedRelease = {
-    ...runOf(info),
+    ...toClosedRun(info),
     input,
     status: outside ? releaseEndedOutside(whole, outside) : whole,
-    deploys: (await resultOf<ReleaseResult>(temporal, info))?.deploys ?? [],
-    cadence: cadenceOf(input.spec),
+    deploys: (await fetchRunResult<ReleaseResult>(temporal, info))?.deploys ?? [],
+    cadence: classifyCadence(input.spec),
   };
   return releaseRows(ended);
 }
 
-async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
-  const input = await inputOf<DeployInput>(temporal, info);
-  const said = ((await ask()) ?? remembered<DeploySummary>(info)) as DeployStatus | undefined;
+async function readDeployRows(
+  temporal: Temporal,
+  info: WorkflowExecutionInfo,
+  ask: Ask,
+): Promise<readonly ArchiveRow[]> {
+  const input = await fetchRunInput<DeployInput>(temporal, info);
+  const said = ((await ask()) ?? readMemoSummary<DeploySummary>(info)) as DeployStatus | undefined;
   // A canary is an action of its release; its change of a few tasks does not count as a deploy.
   if (input?.canary) return [];
-  if (input === null || said === undefined) throw nothingKnown(info);
-  const spans = said.spans ?? (await resultOf<DeployResult>(temporal, info))?.spans ?? NO_TIME;
-  const [outside, none] = [await outsideOf(temporal, info), { phases: [], health: [], commands: [], timeline: [] }];
+  if (input === null || said === undefined) throw createUnknownEndError(info);
+  const spans = said.spans ?? (await fetchRunResult<DeployResult>(temporal, info))?.spans ?? NO_TIME;
+  const [outside, none] = [
+    await readOutsideEnd(temporal, info),
+    { phases: [], health: [], commands: [], timeline: [] },
+  ];
   const whole = { ...none, ...said, revert: said.revert ?? null, spans };
   const ended: EndedDeploy = {
-    ...runOf(info),
+    ...toClosedRun(info),
     input,
     status: outside ? deployEndedOutside(whole, outside) : whole,
   };
   return deployRows(ended);
 }
 
-const nothingKnown = ({ workflowId }: WorkflowExecutionInfo): Error =>
+const createUnknownEndError = ({ workflowId }: WorkflowExecutionInfo): Error =>
   new Error(`only the end of ${workflowId} is known`);
 
-const remembered = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
+const readMemoSummary = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
 
-const inputOf = <T>({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<T | null> =>
+const fetchRunInput = <T>({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<T | null> =>
   workflowInput<T>(client, workflowId, runId);
 
 /** Undefined for a run that was ended from outside. */
-async function resultOf<T>({ client }: Temporal, info: WorkflowExecutionInfo): Promise<T | undefined> {
+async function fetchRunResult<T>({ client }: Temporal, info: WorkflowExecutionInfo): Promise<T | undefined> {
   if (info.status.name !== 'COMPLETED') return undefined;
   return client.workflow.result<() => Promise<T>>(info.workflowId, info.runId, { followRuns: false });
 }
 
-function outsideOf(temporal: Temporal, info: WorkflowExecutionInfo): Promise<EndedOutside | undefined> {
+function readOutsideEnd(temporal: Temporal, info: WorkflowExecutionInfo): Promise<EndedOutside | undefined> {
   const { status, closeTime, runId, workflowId } = info;
   const over = { pending: [], untakenSinceMs: null, status: status.name, closedAt: closeTime, runId };
-  return endedOutside(temporal, workflowId, over);
+  return describeOutsideEnd(temporal, workflowId, over);
 }
 
-function runOf({ workflowId, runId, closeTime }: WorkflowExecutionInfo): ClosedRun {
+function toClosedRun({ workflowId, runId, closeTime }: WorkflowExecutionInfo): ClosedRun {
   if (closeTime === undefined)
     throw conveyorError('internal', { detail: `${workflowId} is listed as closed, but without a time` });
   return { workflowId, runId, closedMs: closeTime.getTime() };

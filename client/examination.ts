@@ -18,7 +18,7 @@ import { rootCause } from '../domain/rootCause';
 import { queueBacklogs } from './backlogs';
 import { lookAtBuilds } from './builds';
 import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
-import { isRecent, pollingSeen, workersAt, type QueueWorkers } from './readiness';
+import { isRecent, judgePolling, workersAt, type QueueWorkers } from './readiness';
 import { isDeadline, maybeUnstored, whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
 
 const EXTENSION_WITHIN_MS = 3_000;
@@ -54,7 +54,7 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
   const workers = await seen;
   // Temporal reports the times of polls by its own clock.
   const theirNowMs = Date.now() + (clockAheadMs ?? 0);
-  const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers, undefined, theirNowMs);
+  const { isPolled, ...polling } = workers === null ? UNSEEN : judgePolling(workers, undefined, theirNowMs);
   const end =
     'error' in started
       ? endUnbegun(started.error, workers !== null)
@@ -97,7 +97,7 @@ async function lookBeside(
   const [backlogs, attributes, builds] = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
     Promise.all([
       queueBacklogs(temporal, taskQueue).catch(noteUnanswered('backlogs')),
-      registeredAttributes(temporal).catch(noteUnanswered('search attributes')),
+      fetchRegisteredAttributes(temporal).catch(noteUnanswered('search attributes')),
       lookAtBuilds(temporal, taskQueue, theirNowMs).catch(noteUnanswered('builds')),
     ]),
   );
@@ -127,7 +127,7 @@ async function lookAtLists(client: Client, { handle, untilMs }: Begun): Promise<
   }
 }
 
-async function registeredAttributes({ connection, namespace }: Temporal): Promise<Record<string, number>> {
+async function fetchRegisteredAttributes({ connection, namespace }: Temporal): Promise<Record<string, number>> {
   return (await connection.operatorService.listSearchAttributes({ namespace })).customAttributes;
 }
 
@@ -177,7 +177,7 @@ async function endOfExamination(client: Client, handle: WorkflowHandle): Promise
       () => handle.result() as Promise<Examination>,
     );
     const tookMs = Date.now() - sinceMs;
-    const unused = await unusedPushTypes(client, extensions);
+    const unused = await findUnusedPushTypes(client, extensions);
     return { kind: 'answered', tookMs, extensions, unused, ...(clocks && { clocks }) };
   } catch (error) {
     if (error instanceof WorkflowFailedError) return { kind: 'refused', reason: rootCause(error) };
@@ -192,7 +192,7 @@ async function endOfExamination(client: Client, handle: WorkflowHandle): Promise
  * The silent push types that no deploy has used: a configuration may list some that were never started. If Temporal
  * does not answer, all count as used.
  */
-async function unusedPushTypes(client: Client, extensions: readonly ExtensionLook[]): Promise<string[]> {
+async function findUnusedPushTypes(client: Client, extensions: readonly ExtensionLook[]): Promise<string[]> {
   const silent = extensions.filter(({ kind, trouble }) => kind === 'push-type' && trouble !== null);
   const unused = async ({ name }: ExtensionLook): Promise<string[]> => {
     const { count } = await client.workflow.count(`WorkflowType = 'deploy' AND ConveyorPushType = '${name}'`);

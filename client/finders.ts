@@ -20,10 +20,10 @@ export const findersHealth = (
   answerMs: number = BESIDE_MS,
 ): Promise<FinderView[]> =>
   temporal.client.withDeadline(Date.now() + answerMs, () =>
-    Promise.all(names.map(async (name) => finderView(await factsOf(temporal, name), Date.now()))),
+    Promise.all(names.map(async (name) => finderView(await fetchFinderFacts(temporal, name), Date.now()))),
   );
 
-async function factsOf({ client }: Temporal, finder: string): Promise<FinderFacts> {
+async function fetchFinderFacts({ client }: Temporal, finder: string): Promise<FinderFacts> {
   const none = { finder, schedule: null, underWay: null, last: null, failure: null };
   const described = await client.schedule
     .getHandle(sweepId(finder))

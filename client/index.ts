@@ -1,6 +1,6 @@
 import { requireId } from '../domain/target';
 import type { ConveyorClient } from './api';
-import { applyPipeline, exportPipeline, importPipeline, taskQueueOf } from './apply';
+import { applyPipeline, exportPipeline, importPipeline, resolveTaskQueue } from './apply';
 import { sendCommand } from './commands';
 import { connectTemporal } from './connection';
 import { featureClient } from './features';
@@ -38,7 +38,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     command: (id, verb, input) => sendCommand(workflows, id, verb, input),
     lookNow: (runId) => lookNow(workflows, runId),
     ...featureClient(workflows, options),
-    readiness: () => temporalReadiness(temporal, taskQueueOf(options)),
+    readiness: () => temporalReadiness(temporal, resolveTaskQueue(options)),
     close: () => temporal.connection.close(),
   };
 }

@@ -42,12 +42,12 @@ export async function landChange(
       }),
     );
   } catch (error) {
-    throw turnedAway(error) ?? translate(error, { id, address, notFound: noWorker, refused: noWorker });
+    throw findLandingRefusal(error) ?? translate(error, { id, address, notFound: noWorker, refused: noWorker });
   }
 }
 
 /** A refusal by the landing workflow itself: its queue is full, or is being drained to continue as new. */
-function turnedAway(error: unknown): ApplicationFailure | undefined {
+function findLandingRefusal(error: unknown): ApplicationFailure | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
   return cause instanceof ApplicationFailure && cause.type === 'landing-refused' ? cause : undefined;
 }

@@ -9,8 +9,8 @@ import { formatTime } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
 import { withPauses } from './pauses';
-import { listedPipeline, memoSummary } from './pipelineIndex';
-import { problemsOf } from './problems';
+import { toPipelineSummary, memoSummary } from './pipelineIndex';
+import { findWorkflowProblems } from './problems';
 import { stateCondition } from './stateCondition';
 import { temporalUnreachable } from './unreachable';
 import { hasClosed, index, type Listed } from './visibility';
@@ -22,34 +22,34 @@ import type { Workflows } from './workflows';
  * second may be missing.
  */
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>
-  listWorkflows(workflows, 'pipeline', query, listedPipeline);
+  listWorkflows(workflows, 'pipeline', query, toPipelineSummary);
 
 export const listReleases = async (workflows: Workflows, query: ListQuery): Promise<ReleaseSummary[]> =>
-  withPauses(workflows.temporal.client, withUndone(await listWorkflows(workflows, 'release', query, listedRelease)));
+  withPauses(workflows.temporal.client, withUndone(await listWorkflows(workflows, 'release', query, toReleaseSummary)));
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
-  listWorkflows(workflows, 'deploy', query, listedDeploy);
+  listWorkflows(workflows, 'deploy', query, toDeploySummary);
 
 /** A release ended from outside could not record it. */
-function listedRelease(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
+function toReleaseSummary(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
   const summary = memoSummary<ReleaseSummary>(info);
   if (summary === undefined || summary.endedAt !== null || !hasClosed(info)) return summary;
-  return { ...summary, state: 'failed', endedAt: closedAt(info) };
+  return { ...summary, state: 'failed', endedAt: formatCloseTime(info) };
 }
 
-function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
+function toDeploySummary(info: WorkflowExecutionInfo): DeploySummary | undefined {
   const summary = memoSummary<DeploySummary>(info);
   if (summary === undefined) return undefined;
   if (summary.endedAt !== null) return { ...summary, state: 'ended' };
   const state = stateOfTag(info.typedSearchAttributes.get(STATE) ?? 'planning');
   if (!hasClosed(info)) return { ...summary, state };
   const ended = { state: 'ended', outcome: 'failed', classification: 'bad-failure', paused: null } as const;
-  return { ...summary, ...ended, endedAt: closedAt(info) };
+  return { ...summary, ...ended, endedAt: formatCloseTime(info) };
 }
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
+const formatCloseTime = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
   formatTime((closeTime ?? startTime).getTime());
 
 async function listWorkflows<T extends { readonly state: string }>(
@@ -78,7 +78,7 @@ async function listWorkflows<T extends { readonly state: string }>(
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
     throw await temporalUnreachable(workflows.temporal, 'it takes too long to answer');
   });
-  const problemOf = await problemsOf(
+  const problemOf = await findWorkflowProblems(
     workflows.temporal,
     found.map(({ info }) => info),
   );

@@ -38,7 +38,7 @@ export interface ServerView {
 export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
   const { raw, status, closeTime, runId } = await handle.describe();
   const untakenSinceMs = untakenSince(raw.pendingWorkflowTask);
-  const pending = await pendingIn(raw, payloadsIn(handle));
+  const pending = await readPendingActivities(raw, payloadsIn(handle));
   return { pending, untakenSinceMs, status: status.name, closedAt: closeTime, runId };
 }
 
@@ -49,17 +49,19 @@ type WorkflowExecutionStatusName = WorkflowDescription['status']['name'];
 const STARTED = 2;
 
 const untakenSince = (task: WorkflowDescription['raw']['pendingWorkflowTask']): number | null =>
-  task && task.state !== STARTED ? msOf(task.originalScheduledTime ?? task.scheduledTime) : null;
+  task && task.state !== STARTED ? toEpochMs(task.originalScheduledTime ?? task.scheduledTime) : null;
 
-const pendingIn = (raw: WorkflowDescription['raw'], read: ReadPayload): Promise<Pending[]> =>
-  Promise.all((raw.pendingActivities ?? []).map((activity) => pendingOf(activity, read)));
+const readPendingActivities = (raw: WorkflowDescription['raw'], read: ReadPayload): Promise<Pending[]> =>
+  Promise.all((raw.pendingActivities ?? []).map((activity) => readPendingActivity(activity, read)));
 
 type PendingActivity = NonNullable<WorkflowDescription['raw']['pendingActivities']>[number];
 
-async function pendingOf(activity: PendingActivity, read: ReadPayload): Promise<Pending> {
+async function readPendingActivity(activity: PendingActivity, read: ReadPayload): Promise<Pending> {
   const { activityType, heartbeatDetails, lastFailure, attempt, state, nextAttemptScheduleTime: next } = activity;
   const id = activity.activityId ?? '';
-  const atMs = Math.max(...[activity.lastHeartbeatTime, activity.lastAttemptCompleteTime].map((at) => msOf(at) ?? 0));
+  const atMs = Math.max(
+    ...[activity.lastHeartbeatTime, activity.lastAttemptCompleteTime].map((at) => toEpochMs(at) ?? 0),
+  );
   const heartbeat = await read<unknown>(heartbeatDetails?.payloads?.[0], id);
   const { since = 0 } = (heartbeat ?? {}) as { since?: number };
   const waits = lastFailure?.applicationFailureInfo?.type === STILL_WAITING;
@@ -69,7 +71,7 @@ async function pendingOf(activity: PendingActivity, read: ReadPayload): Promise<
     stage: state === STARTED ? 'runs' : waits ? 'waits' : 'tries',
     heartbeat,
     failure: waits ? null : (lastFailure?.message ?? null),
-    nextMs: msOf(next),
+    nextMs: toEpochMs(next),
     attempt: looksSince(attempt ?? 1, since),
     atMs: atMs > 0 ? atMs : null,
   };
@@ -77,7 +79,7 @@ async function pendingOf(activity: PendingActivity, read: ReadPayload): Promise<
 
 type Timestamp = PendingActivity['lastHeartbeatTime'];
 
-const msOf = (at: Timestamp): number | null =>
+const toEpochMs = (at: Timestamp): number | null =>
   at ? Number(at.seconds ?? 0) * 1_000 + Math.ceil((at.nanos ?? 0) / 1e6) : null;
 
 type LiveDeploy = Omit<DeployStatus, 'webUi'>;

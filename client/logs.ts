@@ -30,7 +30,7 @@ export async function actionLogs(workflows: Workflows, text: string, wanted?: nu
   const isMeant = (run: string): boolean =>
     deploy === null ? run.endsWith(`${pipeline}/${number}/${action}/${attempt}`) : run.startsWith(`${ofDeploy}/`);
   const notFound = () => conveyorError('unknown-deploy', { id: text });
-  const runs = await workflows.withWording(text, () => runsOf(workflows.temporal.client, workflowId, isMeant), {
+  const runs = await workflows.withWording(text, () => readRunLogs(workflows.temporal.client, workflowId, isMeant), {
     notFound,
   });
   return { id: text, attempt, ended, runs };
@@ -42,11 +42,11 @@ const ACTIVITIES: ReadonlySet<string> = new Set(['runScript', 'runAction']);
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
 /** In the order of their start; a retried run appears once. */
-async function runsOf(client: Client, workflowId: string, isMeant: (run: string) => boolean): Promise<RunLog[]> {
+async function readRunLogs(client: Client, workflowId: string, isMeant: (run: string) => boolean): Promise<RunLog[]> {
   // Read in this order, so that a run that ends in between is in the history.
   const handle = client.workflow.getHandle(workflowId);
   const { pending } = await serverView(handle);
-  const histories = await historiesOf(client, workflowId);
+  const histories = await fetchHistories(client, workflowId);
   const runs = new Map<string, RunLog>();
   for (const events of histories)
     for (const run of await runsIn(events, pending, payloadsIn(handle))) if (isMeant(run.run)) runs.set(run.run, run);
@@ -56,7 +56,7 @@ async function runsOf(client: Client, workflowId: string, isMeant: (run: string)
 /** The number of newest histories read: a deploy of many phases has several, each of which continues the one before. */
 const MAX_HISTORIES = 20;
 
-async function historiesOf(client: Client, workflowId: string): Promise<Events[]> {
+async function fetchHistories(client: Client, workflowId: string): Promise<Events[]> {
   const histories: Events[] = [];
   let before: string | undefined;
   do {
@@ -75,7 +75,7 @@ async function runsIn(events: Events, pending: readonly Pending[], read: ReadPay
     const id = scheduled?.activityId ?? '';
     const { runId: run = '' } = (await read<{ runId?: string }>(scheduled?.input?.payloads?.[0], id)) ?? {};
     const title = (await read<string>(userMetadata?.summary, id)) ?? run;
-    runs.push({ run, title, ...NO_OUTPUT, ...(ends.get(String(eventId)) ?? going(run, pending)) });
+    runs.push({ run, title, ...NO_OUTPUT, ...(ends.get(String(eventId)) ?? readRunProgress(run, pending)) });
   }
   return runs;
 }
@@ -87,7 +87,7 @@ type RunEnd = Partial<Omit<RunLog, 'run' | 'title'>> & Pick<RunLog, 'state'>;
 /** The last message of a run. */
 type RunOutput = Partial<Pick<RunLog, 'message' | 'url' | 'log'>>;
 
-function going(run: string, pending: readonly Pending[]): RunEnd {
+function readRunProgress(run: string, pending: readonly Pending[]): RunEnd {
   const mine = pending.find(({ heartbeat }) => (heartbeat as { run?: string } | undefined)?.run === run);
   const { message = null, url = null, log = null } = (mine?.heartbeat ?? {}) as RunOutput;
   return { state: 'running', message: mine?.failure ?? message, url, log };

@@ -4,7 +4,7 @@ import type { Temporal } from './connection';
 import type { ServerView } from './live';
 
 /** How a workflow was ended from outside; undefined if it runs, or ended by itself. */
-export async function endedOutside(
+export async function describeOutsideEnd(
   temporal: Temporal,
   workflowId: string,
   { status, closedAt, runId }: ServerView,

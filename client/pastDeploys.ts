@@ -1,6 +1,6 @@
 import { ConveyorError } from '../domain/errors';
-import { pastDeployOf, type PastDeploy } from '../domain/health/pastDeploy';
-import { truthsOf } from '../domain/health/truth';
+import { toPastDeploy, type PastDeploy } from '../domain/health/pastDeploy';
+import { findTruths } from '../domain/health/truth';
 import type { NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { deployId } from '../domain/ids';
@@ -24,7 +24,7 @@ export async function pastDeploys(
   sinceMs: number,
 ): Promise<PastDeploys> {
   const history = await client.history(pipeline);
-  const truths = truthsOf(history);
+  const truths = findTruths(history);
   const deploys: PastDeploy[] = [];
   const lost: string[] = [];
   for (const row of history) {
@@ -32,7 +32,7 @@ export async function pastDeploys(
     const truth = truths.get(id);
     if (truth === undefined || Date.parse(row.startedAt) < sinceMs) continue;
     const status = await pastDeployStatus(client, id);
-    const past = status && pastDeployOf(row, name, action.with, status, truth);
+    const past = status && toPastDeploy(row, name, action.with, status, truth);
     if (status === undefined) lost.push(id);
     else if (past) deploys.push(past);
   }

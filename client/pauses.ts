@@ -3,7 +3,7 @@ import { continuesByItself } from '../domain/deploy/view';
 import { releaseAhead } from '../domain/pipeline/ahead';
 import { withReason } from '../domain/text';
 import type { DeploySummary, Holder, Pause, ReleaseStatus, ReleaseSummary } from '../domain/views';
-import { runningOf } from './visibility';
+import { listRunningWorkflows } from './visibility';
 
 /** An optional detail, so the wait for it is short. */
 const PAUSES_TIMEOUT_MS = 2_000;
@@ -21,8 +21,8 @@ export async function withPauses<T extends Pausable>(client: Client, releases: r
   const within = <V>(find: () => Promise<ReadonlyMap<string, V>>): Promise<ReadonlyMap<string, V>> =>
     client.withDeadline(Date.now() + PAUSES_TIMEOUT_MS, find).catch(() => new Map<string, V>());
   const [deploys, own] = await Promise.all([
-    within(() => pausedDeploys(client, running)),
-    within(() => pausedReleases(client, asRunning)),
+    within(() => findPausedDeploys(client, running)),
+    within(() => findPausedReleases(client, asRunning)),
   ]);
   return releases.map((release) => {
     const pausedDeploy = deploys.get(release.id);
@@ -46,15 +46,15 @@ export function behindPaused(
   const number = releaseAhead(why);
   const ahead = releases.find((release) => release.number === number);
   if (ahead?.problem !== undefined) return `${why}, but ${ahead.problem}`;
-  const paused = ahead && pauseOf(ahead);
-  return paused === undefined ? why : `${why}, ${pausedWords(paused)}`;
+  const paused = ahead && pickPause(ahead);
+  return paused === undefined ? why : `${why}, ${describePausedDeploy(paused)}`;
 }
 
 /** A resume of the release reaches its deploys, too. */
-const pauseOf = ({ id, paused, pausedDeploy }: Pick<ReleaseSummary, 'id' | 'paused' | 'pausedDeploy'>) =>
+const pickPause = ({ id, paused, pausedDeploy }: Pick<ReleaseSummary, 'id' | 'paused' | 'pausedDeploy'>) =>
   paused === undefined ? pausedDeploy : { ...paused, id };
 
-const pausedWords = (paused: PausedDeploy): string => {
+const describePausedDeploy = (paused: PausedDeploy): string => {
   const { id, by, actor, reason } = paused;
   return `${withReason(`paused by ${actor ?? by}`, reason)}: ${wayOn(paused)}; conveyor revert or cancel ${id} --reason "…" ends it`;
 };
@@ -71,16 +71,19 @@ function wayOn(paused: PausedDeploy): string {
 /** As `behindPaused`, for the release that holds a lock. */
 export async function holderPaused(client: Client, { id }: Pick<Holder, 'id'>): Promise<string | undefined> {
   const [release] = await withPauses(client, [{ id, state: 'running', endedAt: null } as Pausable]);
-  const paused = release && pauseOf(release);
-  return paused && `${id} is ${pausedWords(paused)}`;
+  const paused = release && pickPause(release);
+  return paused && `${id} is ${describePausedDeploy(paused)}`;
 }
 
 type PausedDeploy = NonNullable<ReleaseSummary['pausedDeploy']>;
 
 /** By the id of their release. */
-async function pausedDeploys(client: Client, releases: readonly string[]): Promise<ReadonlyMap<string, PausedDeploy>> {
+async function findPausedDeploys(
+  client: Client,
+  releases: readonly string[],
+): Promise<ReadonlyMap<string, PausedDeploy>> {
   const found = new Map<string, PausedDeploy>();
-  for await (const { memo } of runningOf(client, 'deploy', releases)) {
+  for await (const { memo } of listRunningWorkflows(client, 'deploy', releases)) {
     const { id, paused } = (memo?.['summary'] ?? { id: '', paused: null }) as Pick<DeploySummary, 'id' | 'paused'>;
     if (paused !== null) found.set(id.slice(0, id.lastIndexOf('/')), { id, ...paused });
   }
@@ -88,9 +91,9 @@ async function pausedDeploys(client: Client, releases: readonly string[]): Promi
 }
 
 /** By id. A release that does not answer in time still counts as paused by a person. */
-async function pausedReleases(client: Client, releases: readonly string[]): Promise<ReadonlyMap<string, Pause>> {
+async function findPausedReleases(client: Client, releases: readonly string[]): Promise<ReadonlyMap<string, Pause>> {
   const paused: ReleaseSummary[] = [];
-  for await (const { memo } of runningOf(client, 'release', releases)) {
+  for await (const { memo } of listRunningWorkflows(client, 'release', releases)) {
     const summary = memo?.['summary'] as ReleaseSummary | undefined;
     if (summary?.state === 'paused') paused.push(summary);
   }

@@ -1,9 +1,9 @@
-import { vouchedFor } from '../domain/access/approvals';
+import { pickApproverGroups } from '../domain/access/approvals';
 import type { AccessDecision } from '../domain/access/decide';
-import { protecting } from '../domain/access/protection';
+import { findProtectingRules } from '../domain/access/protection';
 import type { Door, OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
-import { deployedAsGiven, unsigned, wantsSigned } from '../domain/access/signed';
+import { pickDeployedInputs, findUnsigned, wantsSigned } from '../domain/access/signed';
 import type { Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import { releaseId, type Id } from '../domain/ids';
@@ -45,7 +45,7 @@ export class PermissionGate {
     const who = { principal: actor, door: this.door };
     const permit = permitFrom(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
     if (facts.policy === null) return {};
-    const vouched = verb === 'pick' ? vouchedFor(facts, id.pipeline) : [];
+    const vouched = verb === 'pick' ? pickApproverGroups(facts, id.pipeline) : [];
     return this.noteDecision(vouched.length > 0 ? { ...permit, vouched } : permit);
   }
 
@@ -56,14 +56,14 @@ export class PermissionGate {
   async requireSigned(pipeline: string, artifacts: readonly Artifact[]): Promise<void> {
     const facts = this.platform();
     if (!wantsSigned(facts, { pipeline })) return;
-    const lacking = unsigned(facts, { pipeline }, deployedAsGiven(await this.client.spec(pipeline), artifacts));
+    const lacking = findUnsigned(facts, { pipeline }, pickDeployedInputs(await this.client.spec(pipeline), artifacts));
     if (lacking !== undefined) throw lacking;
   }
 
   /** @throws ConveyorError `not-permitted` */
   toBugs(verb: 'report-bug' | 'close-bug', actor: string): void {
     const decision = decideBug(this.platform(), { principal: actor, door: this.door }, verb);
-    if (decision.allowed) return void this.noteDecision(permitted(decision));
+    if (decision.allowed) return void this.noteDecision(toPermit(decision));
     throw conveyorError('not-permitted', { actor, pipeline: 'bugs', why: decision.why, can: `${actor} ${verb}` });
   }
 
@@ -94,7 +94,7 @@ export class PermissionGate {
     if (
       this.door === 'webhook' &&
       !isGroup(actor) &&
-      (policy === null || protecting(policy, { pipeline }).length === 0)
+      (policy === null || findProtectingRules(policy, { pipeline }).length === 0)
     ) {
       this.decided('its delivery');
       return {};
@@ -121,10 +121,10 @@ function withoutSection(asked: PermissionRequest): Permit {
 
 function permitFrom(decision: AccessDecision, asked: PermissionRequest): Permit {
   if (!decision.allowed) throw notPermittedError(decision.why, asked);
-  return permitted(decision);
+  return toPermit(decision);
 }
 
-const permitted = ({ by, through }: Extract<AccessDecision, { allowed: true }>): Permit => ({
+const toPermit = ({ by, through }: Extract<AccessDecision, { allowed: true }>): Permit => ({
   permitted: cutText(through === null ? by : `${by} through ${through}`, REQUEST_LIMITS.actor.max),
 });
 

@@ -20,7 +20,7 @@ const SUBSCRIPTION_TIMEOUT_MS = 2_000;
 export function createPipelineIndex(client: Client): PipelineIndex {
   return {
     subscriptions: (finder) => subscriptions(client, finder),
-    labelled: (labels) => labelled(client, labels),
+    labelled: (labels) => listLabelledPipelines(client, labels),
     releases: () => releases(client),
     pipelines: () => everyPipeline(client),
   };
@@ -46,7 +46,7 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
   for await (const info of pipelinesWith(client, 'ConveyorFinders', [finder])) {
     const { workflowId, startTime, memo } = info;
     const memoed = memo?.['subscriptions'] as SubscriptionsMemo | undefined;
-    const wanted = memoed ?? (await remembered(client, workflowId));
+    const wanted = memoed ?? (await querySubscriptions(client, workflowId));
     if (wanted === undefined) continue;
     // A pipeline that continues as new moves to the front of the list, and may be missing from a listing in progress.
     const subscribedAtMs = Math.max(wanted.atMs, startTime.getTime());
@@ -60,7 +60,7 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
  * Asks a pipeline without a memo for its subscriptions: it is older than memos, or its history continued without one.
  * Undefined if it does not answer in time, because waiting for it would delay the others.
  */
-async function remembered(client: Client, workflowId: string): Promise<SubscriptionsMemo | undefined> {
+async function querySubscriptions(client: Client, workflowId: string): Promise<SubscriptionsMemo | undefined> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     const state = await client.withDeadline(Date.now() + SUBSCRIPTION_TIMEOUT_MS, () =>
@@ -72,7 +72,10 @@ async function remembered(client: Client, workflowId: string): Promise<Subscript
   }
 }
 
-async function* labelled(client: Client, labels: Readonly<Record<string, string>>): AsyncGenerator<string> {
+async function* listLabelledPipelines(
+  client: Client,
+  labels: Readonly<Record<string, string>>,
+): AsyncGenerator<string> {
   const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   // A selector without labels selects no pipelines.
   if (all.length === 0) return;
@@ -93,13 +96,13 @@ async function* releases(client: Client): AsyncGenerator<IndexedRelease> {
 
 async function* everyPipeline(client: Client): AsyncGenerator<PipelineSummary> {
   for await (const info of index(client, 'pipeline')) {
-    const summary = listedPipeline(info);
+    const summary = toPipelineSummary(info);
     if (summary !== undefined) yield summary;
   }
 }
 
 /** A workflow that was never applied, or is too old to have a summary, is not listed. */
-export function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | undefined {
+export function toPipelineSummary(info: WorkflowExecutionInfo): PipelineSummary | undefined {
   const summary = memoSummary<PipelineSummary>(info);
   return summary && (hasClosed(info) ? { ...summary, ended: true } : summary);
 }

@@ -3,10 +3,10 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { noWorkerWords, workerCommand } from '../domain/builds';
 import { lastPollWords } from '../domain/text';
 import type { ReleaseSummary } from '../domain/views';
-import { listedBuild } from './builds';
+import { getListedBuild } from './builds';
 import type { Temporal } from './connection';
-import { pollingSeen, workersWithin, type QueueWorkers } from './readiness';
-import { hasClosed, runningOf } from './visibility';
+import { judgePolling, workersWithin, type QueueWorkers } from './readiness';
+import { hasClosed, listRunningWorkflows } from './visibility';
 
 /** If this takes longer, the status omits them. */
 const PROBLEMS_TIMEOUT_MS = 2_000;
@@ -29,8 +29,8 @@ export async function withProblems<T extends Pick<ReleaseSummary, 'id' | 'endedA
 /** Problems by release id. */
 async function findProblems(temporal: Temporal, releases: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const infos: WorkflowExecutionInfo[] = [];
-  for await (const info of runningOf(temporal.client, 'release', releases)) infos.push(info);
-  const problemOf = await problemsOf(temporal, infos);
+  for await (const info of listRunningWorkflows(temporal.client, 'release', releases)) infos.push(info);
+  const problemOf = await findWorkflowProblems(temporal, infos);
   return new Map(
     infos.flatMap((info) => {
       const problem = problemOf(info);
@@ -40,7 +40,7 @@ async function findProblems(temporal: Temporal, releases: readonly string[]): Pr
 }
 
 /** Problems of running workflows; none if the server does not answer. Each task queue is checked once. */
-export async function problemsOf(
+export async function findWorkflowProblems(
   temporal: Temporal,
   infos: readonly WorkflowExecutionInfo[],
 ): Promise<(info: WorkflowExecutionInfo) => string | undefined> {
@@ -56,7 +56,7 @@ export async function problemsOf(
 /** A workflow pinned to a build waits for a worker of that build, even if others poll. */
 function whyUnpolled(info: WorkflowExecutionInfo, workers: QueueWorkers | undefined): string | undefined {
   if (workers === undefined) return undefined;
-  const { isPolled, build, lastPollAt } = pollingSeen(workers, listedBuild(info));
+  const { isPolled, build, lastPollAt } = judgePolling(workers, getListedBuild(info));
   return isPolled
     ? undefined
     : `${noWorkerWords(build)} polls its task queue ${info.taskQueue}${lastPollWords(lastPollAt)}${build === undefined ? '' : `: ${workerCommand(build)}`}`;

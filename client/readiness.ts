@@ -24,7 +24,7 @@ export async function temporalReadiness(
     return status === SERVING ? undefined : 'the Temporal server does not serve';
   };
   const worker = async (): Promise<string | undefined> => {
-    const { isPolled: isThere, lastPollAt, build } = await polling({ client, namespace }, taskQueue);
+    const { isPolled: isThere, lastPollAt, build } = await readPolling({ client, namespace }, taskQueue);
     return isThere
       ? undefined
       : `${noWorkerWords(build)} polls the task queue ${taskQueue}${lastPollWords(lastPollAt)}`;
@@ -60,16 +60,16 @@ export interface Polling {
 const POLLED_WITHIN_MS = 120_000;
 
 /** For new work, or for the work of one build. */
-export async function polling(
+export async function readPolling(
   temporal: Pick<Temporal, 'client' | 'namespace'>,
   taskQueue: string,
   wanted?: Build,
 ): Promise<Polling> {
-  return pollingSeen(await workersAt(temporal, taskQueue), wanted);
+  return judgePolling(await workersAt(temporal, taskQueue), wanted);
 }
 
 /** The same, for workers already read. */
-export function pollingSeen({ current, lastPolls }: QueueWorkers, wanted?: Build, nowMs = Date.now()): Polling {
+export function judgePolling({ current, lastPolls }: QueueWorkers, wanted?: Build, nowMs = Date.now()): Polling {
   const build = wanted === undefined ? current : wanted;
   const named = build === null && lastPolls.every(([one]) => one === null) ? {} : { build };
   const last = lastPolls.find(([one]) => one === build)?.[1];
@@ -119,7 +119,7 @@ export const workersWithin = (temporal: Temporal, taskQueue: string): Promise<Qu
     .withDeadline(Date.now() + READINESS_TIMEOUT_MS, () => workersAt(temporal, taskQueue))
     .catch(() => undefined);
 
-export const isPolled = async (...asked: Parameters<typeof polling>): Promise<boolean> =>
-  (await polling(...asked)).isPolled;
+export const isPolled = async (...asked: Parameters<typeof readPolling>): Promise<boolean> =>
+  (await readPolling(...asked)).isPolled;
 
 const SERVICE = 'temporal.api.workflowservice.v1.WorkflowService';

@@ -3,7 +3,7 @@ import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non
 import { workflowIds } from '../domain/ids';
 import { isOpenStatus } from '../domain/openStatus';
 import type { Found } from '../domain/pipeline/document';
-import { identified } from '../domain/artifact';
+import { pickIdentity } from '../domain/artifact';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
 import { formatTime } from '../domain/text';
@@ -22,12 +22,12 @@ export interface Left {
  * running workflow without records was started by a caller that was then refused; it receives these records. Reads only. @throws the client's error
  * if no worker or server answers, because existing records must not be taken for lost
  */
-export async function leftOf(client: Client, pipeline: string): Promise<Left | undefined> {
+export async function findPriorRecords(client: Client, pipeline: string): Promise<Left | undefined> {
   const workflowId = workflowIds.pipeline(pipeline);
   const newest = await stateOfRun(client, workflowId);
   if (newest !== null && (await isWorkflowRunning(client, workflowId))) return undefined;
   const state = newest ?? (await earlierState(client, workflowId));
-  const found = await foundOf(client, pipeline, state);
+  const found = await findMissingReleases(client, pipeline, state);
   return state === null && found.nextNumber === 1 ? undefined : { state, found };
 }
 
@@ -90,21 +90,21 @@ export async function isWorkflowRunning(client: Client, workflowId: string): Pro
  * Releases missing from the records: visibility lists them, and newer ones are probed one by one. If a stranger
  * started a workflow under such an id, its number is taken, but it is not a release.
  */
-async function foundOf(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
+async function findMissingReleases(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
   const listed = (await newestReleases(client, pipeline)).filter((number) => number <= MAX_NUMBER);
   let nextNumber = Math.max(state?.nextNumber ?? 1, ...listed.map((number) => number + 1));
   const late: number[] = [];
   while (await workflowExists(client, workflowIds.release(pipeline, nextNumber))) late.push(nextNumber++);
   const known = new Set([...(state?.active ?? []), ...(state?.history ?? [])].map(({ number }) => number));
   const missed = [...listed, ...late].filter((number) => !known.has(number) && number >= (state?.nextNumber ?? 1));
-  const releases = await Promise.all(missed.map((number) => begunRelease(client, pipeline, number)));
+  const releases = await Promise.all(missed.map((number) => recoverRelease(client, pipeline, number)));
   return { nextNumber, releases: releases.flatMap((release) => release ?? []) };
 }
 
 /** No pipeline ever counts this far. A larger number in a stranger's id would leave no numbers for later releases. */
 const MAX_NUMBER = 1e9;
 
-async function begunRelease(client: Client, pipeline: string, number: number): Promise<ActiveRelease | null> {
+async function recoverRelease(client: Client, pipeline: string, number: number): Promise<ActiveRelease | null> {
   const workflowId = workflowIds.release(pipeline, number);
   const input = await workflowInput<ReleaseInput>(client, workflowId).catch(() => null);
   if (input === null) return null;
@@ -113,7 +113,7 @@ async function begunRelease(client: Client, pipeline: string, number: number): P
   return {
     ...{
       number,
-      artifacts: artifacts.map(identified),
+      artifacts: artifacts.map(pickIdentity),
       trigger,
       state: 'running',
       createdAt: formatTime(startTime.getTime()),

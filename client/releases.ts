@@ -44,7 +44,7 @@ export async function rerunRelease(
   number: number,
   { actor, kind = 'manual', reason, key = null, permitted }: Rerun,
 ) {
-  const artifacts = await givenTo(workflows, pipeline, number);
+  const artifacts = await readReleaseArtifacts(workflows, pipeline, number);
   const by = permitted === undefined ? {} : { permitted };
   const trigger = { kind, actor, key, ...(reason === undefined ? {} : { reason }), ...by } as const;
   const id = releaseId(pipeline, number);
@@ -59,7 +59,11 @@ export async function rerunRelease(
 }
 
 /** A release that never started has no records, and its pipeline says so. */
-async function givenTo(workflows: Workflows, pipeline: string, number: number): Promise<readonly Artifact[]> {
+async function readReleaseArtifacts(
+  workflows: Workflows,
+  pipeline: string,
+  number: number,
+): Promise<readonly Artifact[]> {
   try {
     return (await workflows.recollection(pipeline, number)).artifacts;
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { replacedBy, type Brought } from '../domain/brought';
+import { findReplacement, type Brought } from '../domain/brought';
 import { areBrought } from '../domain/broughtShapes';
-import { configOf } from '../domain/deploy/result';
+import { hashConfig } from '../domain/deploy/result';
 import { BROUGHT_MEMO } from '../domain/mutex';
 import type { PipelineState } from '../domain/pipeline/state';
 import { deploysWithConfig } from '../domain/spec/deployActions';
@@ -28,7 +28,9 @@ export async function withReplacements(
   if (retired === undefined && !isRenamed(lastGood, history)) return lastGood;
   const pushTypes = new Set(deploysWithConfig({ actions }).map(([, { pushType }]) => pushType));
   const read = await client
-    .withDeadline(Date.now() + LOCKS_TIMEOUT_MS, () => Promise.all([...pushTypes].map((one) => broughtTo(client, one))))
+    .withDeadline(Date.now() + LOCKS_TIMEOUT_MS, () =>
+      Promise.all([...pushTypes].map((one) => readRunningVersions(client, one))),
+    )
     .catch((): LocksRead[] => [NOTHING_READ]);
   return Object.fromEntries(
     Object.entries(lastGood).map(([action, good]) => {
@@ -36,7 +38,7 @@ export async function withReplacements(
       const isOwn = (one: Brought): boolean =>
         one.pipeline === pipeline &&
         one.release === good.release &&
-        (one.action === action || (deploy !== undefined && one.config === configOf(deploy)));
+        (one.action === action || (deploy !== undefined && one.config === hashConfig(deploy)));
       return [action, withReplacement(read, isOwn, good)];
     }),
   );
@@ -60,7 +62,7 @@ function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => bo
   for (const all of read.flatMap(({ services }) => services)) {
     const own = all.find(isOwn);
     if (own === undefined) continue;
-    const found = replacedBy(all, own);
+    const found = findReplacement(all, own);
     if (found === null) {
       const { replaced: _, replacedUnknown: _unknown, ...own } = good;
       return own;
@@ -73,7 +75,7 @@ function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => bo
 }
 
 /** The version that each service of a push type runs, from the newest run of its lock. */
-async function broughtTo(client: Client, pushType: string): Promise<LocksRead> {
+async function readRunningVersions(client: Client, pushType: string): Promise<LocksRead> {
   const prefix = queryWords([`lock/${pushType}/`]);
   const services = new Map<string, readonly Brought[]>();
   let seen = 0;

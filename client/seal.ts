@@ -22,7 +22,7 @@ export interface SealKey {
 }
 
 /** The data converter for clients and workers; undefined if Temporal is trusted. */
-export const sealing = (seal: Seal | null | undefined): { readonly dataConverter?: DataConverter } =>
+export const createSealOptions = (seal: Seal | null | undefined): { readonly dataConverter?: DataConverter } =>
   hasKeys(seal) ? { dataConverter: { payloadCodecs: [new SealCodec(seal)] } } : {};
 
 /** A request with a proof of its time. */
@@ -43,7 +43,7 @@ export class SealCodec implements PayloadCodec {
   encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const [key] = this.seal.keys;
     if (key === undefined) throw new Error('there is no key to seal with');
-    return Promise.resolve(payloads.map((payload) => sealed(payload, key, boundTo(context))));
+    return Promise.resolve(payloads.map((payload) => signPayload(payload, key, bindProof(context))));
   }
 
   decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
@@ -57,25 +57,25 @@ export class SealCodec implements PayloadCodec {
     const key = this.seal.keys.find((each) => each.id === id);
     const to = decodeText(payload.metadata?.[BOUND_TO]);
     // If the SDK does not name the receiver, the signature must fit the receiver named in the payload.
-    if (key === undefined || (context !== undefined && to !== boundTo(context))) return false;
-    return isSameMac(mac, macOf(payload, key, to));
+    if (key === undefined || (context !== undefined && to !== bindProof(context))) return false;
+    return isSameMac(mac, computeMac(payload, key, to));
   }
 }
 
 /** An empty payload, which decodes to undefined. */
 const EMPTY: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
 
-const sealed = (payload: Payload, key: SealKey, to: string): Payload => ({
+const signPayload = (payload: Payload, key: SealKey, to: string): Payload => ({
   ...payload,
   metadata: {
     ...payload.metadata,
     [BOUND_TO]: Buffer.from(to),
-    [SIGNATURE]: Buffer.from(`${key.id}:${macOf(payload, key, to)}`),
+    [SIGNATURE]: Buffer.from(`${key.id}:${computeMac(payload, key, to)}`),
   },
 });
 
 /** Each part is prefixed with its length, so that their boundaries are unambiguous. */
-function macOf({ metadata, data }: Payload, { id, secret }: SealKey, to: string): string {
+function computeMac({ metadata, data }: Payload, { id, secret }: SealKey, to: string): string {
   const mac = createHmac('sha256', secret);
   // An empty value arrives as an array.
   for (const part of [Buffer.from(id), Buffer.from(to), metadata?.['encoding'] ?? [], data ?? []])
@@ -86,7 +86,7 @@ function macOf({ metadata, data }: Payload, { id, secret }: SealKey, to: string)
 /** A Schedule gives each workflow an id with its due time, and passes the result of one to the next. */
 const DUE = /-\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
-function boundTo(context: SerializationContext | undefined): string {
+function bindProof(context: SerializationContext | undefined): string {
   if (context === undefined) return '';
   const workflow = (context.workflowId ?? '').replace(DUE, '');
   const activity = context.type === 'activity' ? [context.activityId ?? ''] : [];

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { isUnanswered, type Temporal } from './connection';
-import { pinnedBuild } from './builds';
-import { polling, type Polling } from './readiness';
+import { getPinnedBuild } from './builds';
+import { readPolling, type Polling } from './readiness';
 import { temporalUnreachable } from './unreachable';
 import { whyNothingIsStored } from './writes';
 
@@ -32,7 +32,7 @@ export async function unlessUnpolled<T>(
   const over = new AbortController();
   const silence = async (): Promise<never> => {
     await sleep(ANSWERED_SOON_MS, over.signal);
-    const polled = await pollingOf(temporal, asked);
+    const polled = await probeQueue(temporal, asked);
     if (polled === 'silent' || polled?.isPolled === false) throw await notAnswered(temporal, asked, polled);
     const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()).catch(() => undefined));
     if (why !== undefined) throw await temporalUnreachable(temporal, `it stores nothing: ${why}`);
@@ -51,7 +51,7 @@ export async function unlessUnpolled<T>(
  * just lost; and the time of the last poll.
  */
 export async function noWorker(temporal: Temporal, asked: Recipient): Promise<ConveyorError> {
-  return notAnswered(temporal, asked, await pollingOf(temporal, asked));
+  return notAnswered(temporal, asked, await probeQueue(temporal, asked));
 }
 
 async function notAnswered(temporal: Temporal, { id }: Recipient, polled: QueueLook): Promise<ConveyorError> {
@@ -65,7 +65,7 @@ async function notAnswered(temporal: Temporal, { id }: Recipient, polled: QueueL
 type QueueLook = (Polling & { readonly queue: string }) | 'silent' | undefined;
 
 /** A silent server is asked once more, because it may have been busy for a moment. */
-async function pollingOf(temporal: Temporal, asked: Recipient): Promise<QueueLook> {
+async function probeQueue(temporal: Temporal, asked: Recipient): Promise<QueueLook> {
   const seen = await lookAtQueue(temporal, asked);
   return seen === 'silent' ? lookAtQueue(temporal, asked) : seen;
 }
@@ -75,7 +75,10 @@ async function lookAtQueue(temporal: Temporal, { workflowId }: Recipient): Promi
   try {
     return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {
       const { taskQueue: queue, raw } = await client.workflow.getHandle(workflowId).describe();
-      return { queue, ...(await polling(temporal, queue, pinnedBuild(raw?.workflowExecutionInfo?.versioningInfo))) };
+      return {
+        queue,
+        ...(await readPolling(temporal, queue, getPinnedBuild(raw?.workflowExecutionInfo?.versioningInfo))),
+      };
     });
   } catch (error) {
     return isUnanswered(error) ? 'silent' : undefined;

@@ -2,7 +2,7 @@ import type { Build } from '../domain/builds';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { workflowIds, type OfRelease } from '../domain/ids';
 import { isActionVerb, isReleaseVerb, type CommandInput, type Verb } from '../domain/verbs';
-import { pinnedBuild } from './builds';
+import { getPinnedBuild } from './builds';
 import type { Temporal } from './connection';
 import { proven } from './seal';
 
@@ -40,7 +40,7 @@ export async function leaveCommand(
 
 async function describeRelease(client: Temporal['client'], { pipeline, number }: OfRelease): Promise<ReleaseAtServer> {
   const { raw } = await client.workflow.getHandle(workflowIds.release(pipeline, number)).describe();
-  const build = pinnedBuild(raw.workflowExecutionInfo?.versioningInfo);
+  const build = getPinnedBuild(raw.workflowExecutionInfo?.versioningInfo);
   return {
     deploys: (raw.pendingChildren ?? []).flatMap(({ workflowId }) =>
       workflowId?.startsWith('deploy/') ? workflowId : [],

@@ -1,6 +1,6 @@
 import { workflowIds } from '../domain/ids';
 import type { PipelineState } from '../domain/pipeline/state';
-import { findReplacer, runningNow, undoneBy } from '../domain/pipeline/undone';
+import { findReplacer, listRunningVersions, undoneBy } from '../domain/pipeline/undone';
 import { pipelineStatus } from '../domain/pipeline/view';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
@@ -54,7 +54,7 @@ async function findUndone(
     }
     const rollback = state.history.find(({ id }) => id === undone.by);
     if (action !== undefined && !rollback?.deploys.some((deploy) => deploy.action === action)) return {};
-    return undone.at === null ? { undone } : { undone, runsNow: runningNow({ ...status, lastGood }, state) };
+    return undone.at === null ? { undone } : { undone, runsNow: listRunningVersions({ ...status, lastGood }, state) };
   } catch {
     return {};
   }

@@ -15,7 +15,7 @@ interface ReachedTemporal {
 /** The error for a Temporal server that did not do what it was asked, with its state. */
 export async function temporalUnreachable(temporal: ReachedTemporal, detail: string): Promise<ConveyorError> {
   const { address, connection, wantsTls } = temporal;
-  const place = placeOf(address);
+  const place = parseAddress(address);
   const isOpen = place && (await accepts(place.host, place.port, ACCEPTS_WITHIN_MS));
   if (isOpen !== false && connection !== undefined && (await serves(connection)))
     return conveyorError('temporal-unreachable', { address, detail, state: 'answers' });
@@ -43,7 +43,7 @@ async function serves(connection: Connection): Promise<boolean> {
 const SILENT: readonly number[] = [GRPC.CANCELLED, GRPC.DEADLINE_EXCEEDED, GRPC.UNAVAILABLE];
 
 /** The parts of `host:port`; undefined for an address in another form. */
-function placeOf(address: string): { readonly host: string; readonly port: number } | undefined {
+function parseAddress(address: string): { readonly host: string; readonly port: number } | undefined {
   const [, host = '', port = ''] = /^\[?([^[\]/]+?)\]?:(\d+)$/.exec(address) ?? [];
   return port === '' ? undefined : { host, port: Number(port) };
 }

@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { isOpenStatus } from '../domain/openStatus';
-import { portionsOf } from '../domain/portions';
+import { splitPortions } from '../domain/portions';
 
 /**
  * Conveyor's workflows in Temporal's visibility (docs/design/workflows.md#finding-pipelines). Changes of the last
@@ -23,9 +23,9 @@ export async function* index(
   const seen = new Set<string>();
   // Runs that continued as new do not count on their own, and may differ from the last one.
   const wanted = condition === undefined ? '' : ` AND ${condition} AND ExecutionStatus != 'ContinuedAsNew'`;
-  const found = listing(client, kind, pipeline, wanted, pageSize);
+  const found = queryWorkflows(client, kind, pipeline, wanted, pageSize);
   for await (const info of condition === undefined ? found : withoutEarlier(client, kind, found)) {
-    const key = listedKey(kind, info);
+    const key = getListedKey(kind, info);
     if (seen.has(key)) continue;
     seen.add(key);
     yield info;
@@ -34,7 +34,7 @@ export async function* index(
 
 export type Listed = 'pipeline' | 'release' | 'deploy';
 
-const listedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
+const getListedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
   kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
 
 /** A condition may match an earlier run or attempt but not the later one that counts. */
@@ -43,15 +43,15 @@ async function* withoutEarlier(
   kind: Listed,
   found: AsyncIterable<WorkflowExecutionInfo>,
 ): AsyncGenerator<WorkflowExecutionInfo> {
-  for await (const some of portionsOf(found, ASKED_AT_ONCE)) {
+  for await (const some of splitPortions(found, ASKED_AT_ONCE)) {
     const newest = new Map<string, string>();
     const closed = some.filter(hasClosed);
     const ids = new Set(closed.map(({ workflowId }) => (kind === 'deploy' ? releaseOfDeploy(workflowId) : workflowId)));
     const among = ` AND ${kind === 'deploy' ? 'ConveyorRelease' : 'WorkflowId'} IN (${queryWords(ids)})`;
     if (closed.length > 0)
-      for await (const info of listing(client, kind, undefined, among))
-        if (!newest.has(listedKey(kind, info))) newest.set(listedKey(kind, info), info.runId);
-    yield* some.filter((info) => !hasClosed(info) || newest.get(listedKey(kind, info)) === info.runId);
+      for await (const info of queryWorkflows(client, kind, undefined, among))
+        if (!newest.has(getListedKey(kind, info))) newest.set(getListedKey(kind, info), info.runId);
+    yield* some.filter((info) => !hasClosed(info) || newest.get(getListedKey(kind, info)) === info.runId);
   }
 }
 
@@ -61,7 +61,7 @@ const releaseOfDeploy = (workflowId: string): string => workflowId.split('/').sl
 /** Numbers of a pipeline's newest releases in visibility, running or not. */
 export async function newestReleases(client: Client, pipeline: string): Promise<number[]> {
   const numbers: number[] = [];
-  for await (const { workflowId } of listing(client, 'release', pipeline)) {
+  for await (const { workflowId } of queryWorkflows(client, 'release', pipeline)) {
     numbers.push(Number(workflowId.split('/').at(-1)));
     if (numbers.length >= NEWEST) break;
   }
@@ -71,7 +71,7 @@ export async function newestReleases(client: Client, pipeline: string): Promise<
 /** As many as a pipeline keeps in its records. */
 const NEWEST = 100;
 
-function listing(
+function queryWorkflows(
   client: Client,
   kind: Listed,
   pipeline: string | undefined,
@@ -88,7 +88,7 @@ export const queryWords = (words: Iterable<string>): string =>
   [...words].map((word) => `'${word.replace(/['"\\]/g, '')}'`).join(', ');
 
 /** The running ones of these releases, by id; or their running deploys. */
-export async function* runningOf(
+export async function* listRunningWorkflows(
   client: Client,
   kind: 'release' | 'deploy',
   releases: readonly string[],
@@ -107,7 +107,7 @@ const ASKED_AT_ONCE = 50;
  * Runs of releases and deploys that Temporal closed in a period (ms since the epoch, end excluded), on one task queue,
  * whose workers know them.
  */
-export function closedRuns(
+export function listClosedRuns(
   client: Client,
   taskQueue: string,
   sinceMs: number,

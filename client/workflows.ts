@@ -10,11 +10,11 @@ import { pipelineStatus } from '../domain/pipeline/view';
 import { hasNoSuchQuery, neverRan } from '../domain/queryRefusals';
 import type { Recollection } from '../domain/release/rerun';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
-import { firstLineOf, WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
+import { getFirstLine, WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
 import { findersHealth } from './finders';
 import { withLandedChange } from './landedChange';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
-import { endedOutside } from './outside';
+import { describeOutsideEnd } from './outside';
 import { behindPaused, withPauses } from './pauses';
 import { withProblems } from './problems';
 import { refusalError, unknownWorkflow } from './refusals';
@@ -175,7 +175,7 @@ export class Workflows {
       const isUnasked = workflowId === undefined || error instanceof ConveyorError;
       if (said.code === 'no-worker' && !isUnasked) throw await noWorker(this.temporal, { workflowId, id });
       throw said.code === 'temporal-unreachable' && said !== error
-        ? await temporalUnreachable(this.temporal, firstLineOf(error))
+        ? await temporalUnreachable(this.temporal, getFirstLine(error))
         : said;
     }
   }
@@ -205,7 +205,7 @@ export class Workflows {
   ): Promise<Partial<Pick<ServerView, 'pending'>> & { outside?: EndedOutside }> {
     try {
       const view = await serverView(this.handle(workflowId));
-      const outside = await endedOutside(this.temporal, workflowId, view);
+      const outside = await describeOutsideEnd(this.temporal, workflowId, view);
       return { pending: view.pending, ...(outside ? { outside } : {}) };
     } catch {
       return {};

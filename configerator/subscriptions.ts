@@ -1,8 +1,8 @@
 import { ConveyorError } from '../domain/errors';
 import {
   countSubscribers,
-  exposuresOf,
-  subscriptionOf,
+  listExposures,
+  toSubscription,
   type Exposure,
   type Subscribers,
   type Subscription,
@@ -82,7 +82,7 @@ const findPathSubscribers = (store: EtcdStore | null, repository: string, path: 
     const { subscriptions, overrides, signatures, unverified } = await lookAtPath(asked, repository, path);
     const odd = subscriptions.filter(({ state }) => state === 'refused' || state === 'stale');
     const named = odd.slice(0, NAMED_HOSTS);
-    return { ...countSubscribers(subscriptions), named, exposed: exposuresOf(overrides), signatures, unverified };
+    return { ...countSubscribers(subscriptions), named, exposed: listExposures(overrides), signatures, unverified };
   });
 
 export const readSignatures = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
@@ -109,7 +109,7 @@ async function lookAtPath(store: EtcdStore, repository: string, path: string) {
     readTrustedRecords(store, repository, path),
     store.subscribers(repository, path),
   ]);
-  const subscriptions = all.map((has) => subscriptionOf(records, has));
+  const subscriptions = all.map((has) => toSubscription(records, has));
   return { ...records, subscriptions, unverified: all.filter(({ verified }) => verified !== true).length };
 }
 

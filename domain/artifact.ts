@@ -11,13 +11,13 @@ export interface Artifact {
 }
 
 /** `executable@kv:12`, the key of known-bad lists, deduplication and `allow-artifact`. */
-export function identityOf(artifact: Pick<Artifact, 'name' | 'version' | 'digest'>): string {
+export function formatIdentity(artifact: Pick<Artifact, 'name' | 'version' | 'digest'>): string {
   const base = `${artifact.name}@${artifact.version}`;
   return artifact.digest === undefined ? base : `${base}#${artifact.digest}`;
 }
 
 /** Whether an identity is the one that a person typed as `name@version`, with any digest. */
-export function isVersionOf(identity: string, nameAtVersion: string): boolean {
+export function matchesIdentity(identity: string, nameAtVersion: string): boolean {
   return identity === nameAtVersion || identity.startsWith(`${nameAtVersion}#`);
 }
 
@@ -25,14 +25,14 @@ export function isVersionOf(identity: string, nameAtVersion: string): boolean {
  * The single opaque version string that a push type gets for a set of artifacts: the version of a single artifact, or
  * the sorted identities of several. The same set always gives the same string.
  */
-export function versionOf(artifacts: readonly Artifact[]): string {
+export function combineVersions(artifacts: readonly Artifact[]): string {
   const [only] = artifacts;
   if (artifacts.length === 1 && only) return only.version;
-  return artifacts.map(identityOf).sort().join('+');
+  return artifacts.map(formatIdentity).sort().join('+');
 }
 
 /** The identity of an artifact: enough to recognise it, not to deploy it. */
-export const identified = ({ name, kind, version, digest }: Artifact): Artifact => ({
+export const pickIdentity = ({ name, kind, version, digest }: Artifact): Artifact => ({
   name,
   kind,
   version,

@@ -1,12 +1,12 @@
-import { identified, type Artifact } from './artifact';
-import { named, type Named } from './deploy/snapshot';
+import { pickIdentity, type Artifact } from './artifact';
+import { toNamed, type Named } from './deploy/snapshot';
 import { FLEET_LIMITS } from './fleet/limits';
 import type { Unit } from './fleet/unit';
 import { releaseId } from './ids';
 import { SERVICE_LIMITS } from './limits';
 import { jsonBytes, newestWithin } from './size';
-import { listed } from './text';
-import { hasMark, markOf, markUnits, splitMarks } from './unitMarks';
+import { joinWords } from './text';
+import { hasMark, computeUnitMark, markUnits, splitMarks } from './unitMarks';
 
 /**
  * The versions that run on a service, with the pipelines that brought them: the lock of the service keeps one entry for each deploy action, newest
@@ -72,7 +72,7 @@ export const onUnits = (
   { ids, marks = ids && marksOfMany(ids) }: BroughtTo,
 ): BroughtReport => ({
   ...one,
-  artifacts: one.artifacts.map(identified),
+  artifacts: one.artifacts.map(pickIdentity),
   ...(marks === undefined ? ids && { units: ids } : { marks }),
 });
 
@@ -109,7 +109,7 @@ function firstKeeper(
     if (other.pipeline === own.pipeline) return false;
     return isUnknown ? other.config === own.config : kept.some((unit) => hasUnit(other, unit));
   };
-  return all.slice(rule === 'names' ? 0 : lastOf(all, own, rule) + 1).find(isKeeper);
+  return all.slice(rule === 'names' ? 0 : findLastOwnIndex(all, own, rule) + 1).find(isKeeper);
 }
 
 const hasStopped = ({ stopped }: Brought, rule: UnitRule): boolean => stopped === true && rule === 'marks';
@@ -142,8 +142,12 @@ function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): 
  * An entry with unknown units counts, unless it brought the same version: then the running version may just as well be
  * the action's own.
  */
-export function broughtSince(all: readonly Brought[], own: BroughtBy, rule: UnitRule = 'marks'): readonly Brought[] {
-  const at = lastOf(all, own, rule);
+export function listBroughtSince(
+  all: readonly Brought[],
+  own: BroughtBy,
+  rule: UnitRule = 'marks',
+): readonly Brought[] {
+  const at = findLastOwnIndex(all, own, rule);
   const mine = rule === 'marks' ? all[at] : undefined;
   const mayConcern = (other: Brought): boolean =>
     knowsUnits(other, rule) || other.config === own.config || (mine !== undefined && mine.version !== other.version);
@@ -154,7 +158,7 @@ const knowsUnits = ({ units, marks }: Brought, rule: UnitRule): boolean =>
   units !== undefined || (rule === 'marks' && marks !== undefined);
 
 /** A deploy renamed since then is found by its configuration. */
-function lastOf(all: readonly Brought[], own: BroughtBy, rule: UnitRule): number {
+function findLastOwnIndex(all: readonly Brought[], own: BroughtBy, rule: UnitRule): number {
   const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
   return byName >= 0
     ? byName
@@ -171,7 +175,7 @@ export interface TaskCounts {
  * The entry whose version a unit runs: others replace that version only on request. A deploy that stopped half-way
  * keeps a unit if at least half of the unit's tasks run its version.
  */
-export const keeperOf = (
+export const findKeeper = (
   unit: Unit,
   since: readonly Brought[],
   counted: (stopped: Brought) => TaskCounts | undefined = () => undefined,
@@ -192,11 +196,18 @@ export interface KeptUnits extends Named {
   readonly version: string;
 }
 
-export function keptUnits(keepers: ReadonlyMap<string, Brought>, since: readonly Brought[]): KeptUnits | undefined {
+export function buildKeptUnits(
+  keepers: ReadonlyMap<string, Brought>,
+  since: readonly Brought[],
+): KeptUnits | undefined {
   const all = [...keepers.values()];
   const newest = since.findLast((one) => all.includes(one));
   return (
-    newest && { ...named([...keepers.keys()], FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version }
+    newest && {
+      ...toNamed([...keepers.keys()], FLEET_LIMITS.leftOut),
+      by: formatBringer(newest),
+      version: newest.version,
+    }
   );
 }
 
@@ -204,16 +215,16 @@ export function keptUnits(keepers: ReadonlyMap<string, Brought>, since: readonly
  * The release that replaced an action's version, everywhere or on some units; null if it still runs, as far as is
  * known.
  */
-export function replacedBy(all: readonly Brought[], own: Brought, rule: UnitRule = 'marks'): Replaced | null {
-  const since = broughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
+export function findReplacement(all: readonly Brought[], own: Brought, rule: UnitRule = 'marks'): Replaced | null {
+  const since = listBroughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
   const through = since.filter((other) => !hasStopped(other, rule));
   const relevant = through.length > 0 ? through : since;
   const newest = relevant.at(-1);
   if (newest === undefined) return null;
-  const taken = takenUnits(own, relevant);
+  const taken = describeTakenUnits(own, relevant);
   const isWhole = taken?.isAll || relevant.some((other) => unitsInCommon(own, other, rule) === 'all');
   const { version, artifacts, at } = newest;
-  const replaced = { by: bringerOf(newest), version, at, artifacts };
+  const replaced = { by: formatBringer(newest), version, at, artifacts };
   if (isWhole && through.length > 0) return replaced;
   const isKnown = taken !== undefined && unitsInCommon(own, newest, rule) !== 'unknown';
   const on = isKnown ? taken.words : 'an unknown part of its units';
@@ -221,14 +232,14 @@ export function replacedBy(all: readonly Brought[], own: Brought, rule: UnitRule
 }
 
 /** The units of an entry that others have taken, in words: by name, or as a count if there are many. */
-function takenUnits(own: Brought, since: readonly Brought[]) {
+function describeTakenUnits(own: Brought, since: readonly Brought[]) {
   const mine = marksIn(own);
   if (mine === undefined) return undefined;
   const others = new Set(since.flatMap((other) => marksIn(other) ?? []));
   const taken = mine.filter((mark) => others.has(mark));
-  const names = own.units?.filter((unit) => others.has(markOf(unit)));
+  const names = own.units?.filter((unit) => others.has(computeUnitMark(unit)));
   const words = names
-    ? listed(names, 'and')
+    ? joinWords(names, 'and')
     : `${taken.length.toLocaleString('en')} of its ${mine.length.toLocaleString('en')} units`;
   return { isAll: taken.length === mine.length, words };
 }
@@ -245,17 +256,17 @@ export function learnBrought(
   rule: UnitRule = 'marks',
 ): { readonly after: readonly Brought[]; readonly notices: readonly ReplacedNotice[] } {
   const after = withBrought(before, brought, rule);
-  return { after, notices: noticesOf(before, after, rule) };
+  return { after, notices: listReplacedNotices(before, after, rule) };
 }
 
-function noticesOf(before: readonly Brought[], after: readonly Brought[], rule: UnitRule): ReplacedNotice[] {
+function listReplacedNotices(before: readonly Brought[], after: readonly Brought[], rule: UnitRule): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
     if (hasStopped(own, rule)) return [];
     const then = before.find((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
-    const by = replacedBy(after, own, rule);
+    const by = findReplacement(after, own, rule);
     // A pipeline does not know of the units that its own new deploy left to another.
     const isNewInPart = by?.on !== undefined && then?.release !== own.release;
-    const was = then ? replacedBy(before, then, rule) : null;
+    const was = then ? findReplacement(before, then, rule) : null;
     if (!isNewInPart && describeBrought(was) === describeBrought(by)) return [];
     return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
   });
@@ -265,7 +276,7 @@ const describeBrought = (replaced: Replaced | null): string =>
   replaced === null ? '' : [replaced.by, replaced.version, replaced.on].join();
 
 /** `web-b/1` */
-export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
+export const formatBringer = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
 
 /**
  * Whether the other has all, some or none of the units of the first. If that is unknown and both have the same version:
@@ -283,4 +294,4 @@ function unitsInCommon(one: Brought, other: Brought, rule: UnitRule): 'all' | 's
 }
 
 const marksIn = ({ units, marks }: Brought): readonly string[] | undefined =>
-  units?.map(markOf) ?? (marks === undefined ? undefined : splitMarks(marks));
+  units?.map(computeUnitMark) ?? (marks === undefined ? undefined : splitMarks(marks));

@@ -11,7 +11,7 @@ export interface SpecChange {
 /** All differences between two parsed specs, path by path. Named list items are matched by name, others by position. */
 export function changesBetween(before: unknown, after: unknown, path: string = ''): SpecChange[] {
   if (isEqualJson(before, after)) return [];
-  const [left, right] = [childrenOf(before), childrenOf(after)];
+  const [left, right] = [listNamedChildren(before), listNamedChildren(after)];
   if (left === undefined || right === undefined) return [changeAt(path, before, after)];
   const keys = [...new Set([...left.keys(), ...right.keys()])];
   const changes = keys.flatMap((key) =>
@@ -44,7 +44,7 @@ function withSortedKeys(value: unknown): unknown {
  * Named children of a value that can be compared in depth; undefined for a single value: a text, number, amount or
  * plain list.
  */
-function childrenOf(value: unknown): Map<string, unknown> | undefined {
+function listNamedChildren(value: unknown): Map<string, unknown> | undefined {
   if (Array.isArray(value)) {
     if (value.length === 0 || !value.every(isJsonObject)) return undefined;
     const names = value.map((item, at) => (typeof item.name === 'string' ? item.name : String(at)));

@@ -10,7 +10,7 @@ export interface Reached {
 }
 
 /** @param dependencies the direct dependencies of each target */
-export function dependentsOf(dependencies: ReadonlyMap<string, readonly string[]>): Dependents {
+export function invertDependencies(dependencies: ReadonlyMap<string, readonly string[]>): Dependents {
   const dependents = new Map<string, string[]>();
   for (const [target, needed] of dependencies)
     for (const one of needed) {
@@ -22,7 +22,7 @@ export function dependentsOf(dependencies: ReadonlyMap<string, readonly string[]
 }
 
 /** All dependents of a target up to a depth, by their shortest chain; the target itself at depth 0. */
-export function reachedFrom(dependents: Dependents, target: string, depth: number): ReadonlyMap<string, Reached> {
+export function walkDependents(dependents: Dependents, target: string, depth: number): ReadonlyMap<string, Reached> {
   const reached = new Map<string, Reached>([[target, { depth: 0, via: null }]]);
   // Iterating a map includes entries added meanwhile, so it serves as the queue.
   for (const [name, { depth: far }] of reached) {

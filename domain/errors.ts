@@ -1,7 +1,7 @@
 import { withoutIsolation, type Guarantee } from './isolation';
-import { shownUrl } from './shownUrl';
+import { redactUrl } from './shownUrl';
 import { noWorkerWords, workerCommand, type Build } from './builds';
-import { foundTemporal, tlsRemedy, type TemporalState } from './temporalAway';
+import { describeTemporalState, tlsRemedy, type TemporalState } from './temporalAway';
 import { lastPollWords } from './text';
 import type { Unfit } from './unfit';
 
@@ -18,10 +18,10 @@ interface ErrorEntry<P> {
 }
 
 /** The address of the store, or the name of its repository. */
-const placeOf = (store: string): string => (store.includes('://') ? `at ${shownUrl(store)}` : `of ${store}`);
+const formatStorePlace = (store: string): string => (store.includes('://') ? `at ${redactUrl(store)}` : `of ${store}`);
 
 /** The parent of an id: the release of a deploy, or the pipeline of a release. */
-const aboveOf = (id: string): string => id.split('/').slice(0, -1).join('/') || id;
+const getParentId = (id: string): string => id.split('/').slice(0, -1).join('/') || id;
 
 const entry = <P>(value: ErrorEntry<P>): ErrorEntry<P> => value;
 
@@ -113,7 +113,7 @@ export const ERRORS = {
   }),
   'invalid-state': entry<{ verb: string; id: string; why: string }>({
     message: ({ verb, id, why }) => `cannot ${verb} ${id}: ${why}`,
-    hint: ({ verb, id }) => `conveyor status ${verb === 'show' ? aboveOf(id) : id} shows what it is doing`,
+    hint: ({ verb, id }) => `conveyor status ${verb === 'show' ? getParentId(id) : id} shows what it is doing`,
     retryable: false,
     exit: 1,
   }),
@@ -202,13 +202,13 @@ export const ERRORS = {
     exit: 1,
   }),
   'notification-refused': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `a notification to ${shownUrl(url)} cannot be sent: ${detail}`,
+    message: ({ url, detail }) => `a notification to ${redactUrl(url)} cannot be sent: ${detail}`,
     hint: () => 'fix notify in the pipeline file, or notifications in the conveyor.config.yaml of the worker',
     retryable: false,
     exit: 1,
   }),
   'notification-undelivered': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `a notification to ${shownUrl(url)} was not delivered: ${detail}`,
+    message: ({ url, detail }) => `a notification to ${redactUrl(url)} was not delivered: ${detail}`,
     hint: () => 'it is retried automatically for an hour; releases do not wait for it',
     retryable: true,
     exit: 1,
@@ -225,7 +225,7 @@ export const ERRORS = {
     state?: TemporalState;
     settings?: readonly string[];
   }>({
-    message: ({ address, detail, state }) => `${foundTemporal(address, state)} (${detail})`,
+    message: ({ address, detail, state }) => `${describeTemporalState(address, state)} (${detail})`,
     hint: ({ state, settings = [] }) => {
       switch (state) {
         case 'answers':
@@ -249,7 +249,7 @@ export const ERRORS = {
     exit: 1,
   }),
   'simulator-unreachable': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `no simulator answers at ${shownUrl(url)} (${detail})`,
+    message: ({ url, detail }) => `no simulator answers at ${redactUrl(url)} (${detail})`,
     hint: () => 'start one with conveyor simulator or conveyor dev, or set CONVEYOR_SIMULATOR_URL',
     retryable: true,
     exit: 1,
@@ -457,19 +457,19 @@ export const ERRORS = {
     exit: 1,
   }),
   'store-unavailable': entry<{ store: string; detail: string }>({
-    message: ({ store, detail }) => `the store of configuration ${placeOf(store)} does not answer: ${detail}`,
+    message: ({ store, detail }) => `the store of configuration ${formatStorePlace(store)} does not answer: ${detail}`,
     hint: () => 'clients try again by themselves; hosts continue with the values that they have',
     retryable: true,
     exit: 1,
   }),
   'store-full': entry<{ store: string }>({
-    message: ({ store }) => `the store of configuration at ${shownUrl(store)} is full, and takes no changes`,
+    message: ({ store }) => `the store of configuration at ${redactUrl(store)} is full, and takes no changes`,
     hint: () => 'etcdctl compact, etcdctl defrag and etcdctl alarm disarm make room; hosts can read meanwhile',
     retryable: true,
     exit: 1,
   }),
   'store-refused': entry<{ store: string; detail: string }>({
-    message: ({ store, detail }) => `the store of configuration at ${shownUrl(store)} refused a request: ${detail}`,
+    message: ({ store, detail }) => `the store of configuration at ${redactUrl(store)} refused a request: ${detail}`,
     hint: () =>
       'check its address, its version (etcd 3.4 or newer), and the user, password and certificates used to connect',
     retryable: false,

@@ -1,7 +1,7 @@
 import type { Artifact } from './artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, type Limit } from './limits';
 import { whyNotOrdered } from './pipeline/order';
-import { LINES, whyNotPlain, writtenOut } from './plainText';
+import { LINES, whyNotPlain, escapeUnsafe } from './plainText';
 import { jsonBytes, sizeAndLimit, textBytes } from './size';
 import type { BadText, Excess, Unfit } from './unfit';
 import type { CommandInput } from './verbs';
@@ -156,7 +156,7 @@ function notPlain([limit, text, of = '']: LimitedText, keep?: string): BadText |
 }
 
 /** A name for a message; the name itself may be at fault. */
-const shortName = (name: string): string => writtenOut(name.length > 63 ? `${name.slice(0, 60)}…` : name);
+const shortName = (name: string): string => escapeUnsafe(name.length > 63 ? `${name.slice(0, 60)}…` : name);
 
 function firstFound<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
   for (const item of list) {

@@ -1,5 +1,5 @@
 /** Groups items by key, in their order; Node 20 has no `Map.groupBy`. */
-export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
+export function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
   const groups = new Map<string, T[]>();
   for (const one of all) {
     const key = keyOf(one);

@@ -9,7 +9,7 @@ export const RUN_COMMANDS = 200;
  * The commands that a workflow keeps, oldest first: the newest accepted ones and, counted separately, the newest
  * refused ones. So refused commands never push out those of an owner.
  */
-export function keptCommands(
+export function trimCommands(
   commands: readonly CommandRecord[],
   count: number,
   bytes: number = Infinity,

@@ -19,7 +19,7 @@ export interface Limit {
 
 const KB = 1024;
 
-const refused = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
+const refuseAbove = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
   ...{ of, max, unit, why },
   more: 'refused',
 });
@@ -37,218 +37,238 @@ const ON_RECORD = 'it is recorded';
 
 /** Limits of an artifact from a person, the API, a webhook, a finder or an action service. */
 export const ARTIFACT_LIMITS = {
-  name: refused('the name', 63, 'bytes', 'it is a part of ids'),
-  kind: refused('the kind', 63, 'bytes', SENT_ALONG),
-  version: refused('the version', 200, 'bytes', SENT_ALONG),
-  digest: refused('the digest', 160, 'bytes', 'sha512 in hexadecimal takes 135'),
-  uri: refused('the uri', 512, 'bytes', SENT_ALONG),
-  producedBy: refused('producedBy', 128, 'bytes', SENT_ALONG),
-  repository: refused('builtFrom.repository', 256, 'bytes', SENT_ALONG),
-  revision: refused('builtFrom.revision', 128, 'bytes', SENT_ALONG),
-  target: refused('builtFrom.target', 256, 'bytes', SENT_ALONG),
-  metadataEntries: refused('the number of entries of metadata', 32, 'entries', SENT_ALONG),
-  metadataKey: refused('a key of metadata', 64, 'bytes', SENT_ALONG),
-  metadataValue: refused('an entry of metadata', 1 * KB, 'bytes', SENT_ALONG),
-  metadata: refused('the metadata', 2 * KB, 'bytes', SENT_ALONG),
-  whole: refused('an artifact as a whole', 4 * KB, 'bytes', SENT_ALONG),
+  name: refuseAbove('the name', 63, 'bytes', 'it is a part of ids'),
+  kind: refuseAbove('the kind', 63, 'bytes', SENT_ALONG),
+  version: refuseAbove('the version', 200, 'bytes', SENT_ALONG),
+  digest: refuseAbove('the digest', 160, 'bytes', 'sha512 in hexadecimal takes 135'),
+  uri: refuseAbove('the uri', 512, 'bytes', SENT_ALONG),
+  producedBy: refuseAbove('producedBy', 128, 'bytes', SENT_ALONG),
+  repository: refuseAbove('builtFrom.repository', 256, 'bytes', SENT_ALONG),
+  revision: refuseAbove('builtFrom.revision', 128, 'bytes', SENT_ALONG),
+  target: refuseAbove('builtFrom.target', 256, 'bytes', SENT_ALONG),
+  metadataEntries: refuseAbove('the number of entries of metadata', 32, 'entries', SENT_ALONG),
+  metadataKey: refuseAbove('a key of metadata', 64, 'bytes', SENT_ALONG),
+  metadataValue: refuseAbove('an entry of metadata', 1 * KB, 'bytes', SENT_ALONG),
+  metadata: refuseAbove('the metadata', 2 * KB, 'bytes', SENT_ALONG),
+  whole: refuseAbove('an artifact as a whole', 4 * KB, 'bytes', SENT_ALONG),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of everything else in a request, a command or a signal. */
 export const REQUEST_LIMITS = {
-  artifacts: refused('the number of artifacts of a release', 16, 'entries', SENT_ALONG),
-  artifactsTogether: refused('the artifacts of a release together', 24 * KB, 'bytes', SENT_ALONG),
-  outputs: refused('the number of outputs of a run', 16, 'entries', 'its release carries them'),
-  key: refused('an idempotency key', 200, 'bytes', 'a pipeline remembers the newest'),
-  actor: refused('an actor', 128, 'bytes', ON_RECORD),
-  reason: refused('a reason', 1000, 'bytes', ON_RECORD),
-  word: refused('a name in a command', 640, 'bytes', 'an artifact as name@version#digest fits'),
-  workflowId: refused('a workflow id', 255, 'bytes', 'Temporal takes no longer one'),
-  answer: refused('the answer of a server', 64 * 1024 * KB, 'bytes', 'the command line keeps all of it in memory'),
-  rows: refused('the rows of a list over HTTP', 1000, 'entries', 'a server answers them at once'),
-  groups: refused('the members of the groups that may command', 12 * KB, 'bytes', SENT_ALONG),
+  artifacts: refuseAbove('the number of artifacts of a release', 16, 'entries', SENT_ALONG),
+  artifactsTogether: refuseAbove('the artifacts of a release together', 24 * KB, 'bytes', SENT_ALONG),
+  outputs: refuseAbove('the number of outputs of a run', 16, 'entries', 'its release carries them'),
+  key: refuseAbove('an idempotency key', 200, 'bytes', 'a pipeline remembers the newest'),
+  actor: refuseAbove('an actor', 128, 'bytes', ON_RECORD),
+  reason: refuseAbove('a reason', 1000, 'bytes', ON_RECORD),
+  word: refuseAbove('a name in a command', 640, 'bytes', 'an artifact as name@version#digest fits'),
+  workflowId: refuseAbove('a workflow id', 255, 'bytes', 'Temporal takes no longer one'),
+  answer: refuseAbove('the answer of a server', 64 * 1024 * KB, 'bytes', 'the command line keeps all of it in memory'),
+  rows: refuseAbove('the rows of a list over HTTP', 1000, 'entries', 'a server answers them at once'),
+  groups: refuseAbove('the members of the groups that may command', 12 * KB, 'bytes', SENT_ALONG),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of a pipeline file. */
 export const SPEC_LIMITS = {
-  spec: refused('the pipeline as a whole', 64 * KB, 'bytes', IN_SPEC),
-  file: refused('a pipeline file', 1024 * KB, 'bytes', TO_READ),
-  fileValues: refused(
+  spec: refuseAbove('the pipeline as a whole', 64 * KB, 'bytes', IN_SPEC),
+  file: refuseAbove('a pipeline file', 1024 * KB, 'bytes', TO_READ),
+  fileValues: refuseAbove(
     'the keys and values of a pipeline file, as often as its anchors repeat them',
     50_000,
     'entries',
     TO_READ,
   ),
-  description: refused('the description', 2000, 'bytes', IN_SPEC),
-  owners: refused('the number of owners', 50, 'entries', ONE_ATTRIBUTE),
-  ownersTogether: refused('the owners together', 2000, 'bytes', ONE_ATTRIBUTE),
-  principal: refused('a principal', 128, 'bytes', IN_SPEC),
-  labels: refused('the number of labels', 50, 'entries', ONE_ATTRIBUTE),
-  labelsTogether: refused('the labels together', 2000, 'bytes', ONE_ATTRIBUTE),
-  labelKey: refused('the key of a label', 63, 'bytes', 'the key and the value are one keyword of 255'),
-  labelValue: refused('the value of a label', 128, 'bytes', 'the key and the value are one keyword of 255'),
-  artifacts: refused('the number of artifacts', 16, 'entries', IN_STATE),
-  finder: refused('the name of a finder', 63, 'bytes', ONE_ATTRIBUTE),
-  finderWith: refused('the with of a finder', 2 * KB, 'bytes', 'sweeps read it from the memo of each pipeline'),
-  actions: refused('the number of actions', 64, 'entries', IN_STATE),
-  templates: refused('the number of templates', 32, 'entries', TO_READ),
-  params: refused('the number of parameters of a template', 32, 'entries', TO_READ),
-  axes: refused('the number of parameters of a matrix', 4, 'entries', 'the names of its actions carry all of them'),
-  axisValues: refused('the number of values of a parameter in a matrix', 64, 'entries', 'each is an action at least'),
-  combinations: refused('the number of combinations of a matrix', 64, 'entries', 'there are no more actions'),
-  excludes: refused('the number of combinations that a matrix leaves out', 64, 'entries', 'it has no more'),
-  deployInputs: refused(
+  description: refuseAbove('the description', 2000, 'bytes', IN_SPEC),
+  owners: refuseAbove('the number of owners', 50, 'entries', ONE_ATTRIBUTE),
+  ownersTogether: refuseAbove('the owners together', 2000, 'bytes', ONE_ATTRIBUTE),
+  principal: refuseAbove('a principal', 128, 'bytes', IN_SPEC),
+  labels: refuseAbove('the number of labels', 50, 'entries', ONE_ATTRIBUTE),
+  labelsTogether: refuseAbove('the labels together', 2000, 'bytes', ONE_ATTRIBUTE),
+  labelKey: refuseAbove('the key of a label', 63, 'bytes', 'the key and the value are one keyword of 255'),
+  labelValue: refuseAbove('the value of a label', 128, 'bytes', 'the key and the value are one keyword of 255'),
+  artifacts: refuseAbove('the number of artifacts', 16, 'entries', IN_STATE),
+  finder: refuseAbove('the name of a finder', 63, 'bytes', ONE_ATTRIBUTE),
+  finderWith: refuseAbove('the with of a finder', 2 * KB, 'bytes', 'sweeps read it from the memo of each pipeline'),
+  actions: refuseAbove('the number of actions', 64, 'entries', IN_STATE),
+  templates: refuseAbove('the number of templates', 32, 'entries', TO_READ),
+  params: refuseAbove('the number of parameters of a template', 32, 'entries', TO_READ),
+  axes: refuseAbove('the number of parameters of a matrix', 4, 'entries', 'the names of its actions carry all of them'),
+  axisValues: refuseAbove(
+    'the number of values of a parameter in a matrix',
+    64,
+    'entries',
+    'each is an action at least',
+  ),
+  combinations: refuseAbove('the number of combinations of a matrix', 64, 'entries', 'there are no more actions'),
+  excludes: refuseAbove('the number of combinations that a matrix leaves out', 64, 'entries', 'it has no more'),
+  deployInputs: refuseAbove(
     'the number of inputs of all deploys and canaries',
     12,
     'entries',
     'good inputs are remembered',
   ),
-  needs: refused('the number of needs of an action', 64, 'entries', IN_SPEC),
-  inputs: refused('the number of inputs of an action', 16, 'entries', IN_SPEC),
-  outputs: refused('the number of outputs of an action', 16, 'entries', IN_SPEC),
-  outputsTogether: refused('the number of outputs of all actions', 32, 'entries', 'a release carries them'),
-  when: refused('the number of conditions of an action', 16, 'entries', IN_SPEC),
-  whenIn: refused('the number of values of a condition', 32, 'entries', IN_SPEC),
-  actionMutex: refused('the number of exclusion groups of an action', 4, 'entries', IN_STATE),
-  mutex: refused('the number of exclusion groups', 32, 'entries', IN_STATE),
-  actionWith: refused('the with of an action', 16 * KB, 'bytes', 'every run gets it'),
-  config: refused('the config of a deploy', 16 * KB, 'bytes', 'every call of its push type carries it'),
-  phases: refused(
+  needs: refuseAbove('the number of needs of an action', 64, 'entries', IN_SPEC),
+  inputs: refuseAbove('the number of inputs of an action', 16, 'entries', IN_SPEC),
+  outputs: refuseAbove('the number of outputs of an action', 16, 'entries', IN_SPEC),
+  outputsTogether: refuseAbove('the number of outputs of all actions', 32, 'entries', 'a release carries them'),
+  when: refuseAbove('the number of conditions of an action', 16, 'entries', IN_SPEC),
+  whenIn: refuseAbove('the number of values of a condition', 32, 'entries', IN_SPEC),
+  actionMutex: refuseAbove('the number of exclusion groups of an action', 4, 'entries', IN_STATE),
+  mutex: refuseAbove('the number of exclusion groups', 32, 'entries', IN_STATE),
+  actionWith: refuseAbove('the with of an action', 16 * KB, 'bytes', 'every run gets it'),
+  config: refuseAbove('the config of a deploy', 16 * KB, 'bytes', 'every call of its push type carries it'),
+  phases: refuseAbove(
     'the number of phases as written',
     FLEET_LIMITS.phases - 1,
     'entries',
     'the completion is one more; forEach may make no more than these either',
   ),
-  units: refused('the number of units of a deploy', FLEET_LIMITS.units, 'entries', 'one plan is made for all of them'),
-  steps: refused('the number of steps before or after a phase', 16, 'entries', IN_SPEC),
-  stepWith: refused('the with of a step', 4 * KB, 'bytes', 'every run gets it'),
-  healthChecks: refused('the number of health checks', 64, 'entries', IN_SPEC),
-  transforms: refused('the number of transforms of a check', 16, 'entries', IN_SPEC),
-  lookback: refused(
+  units: refuseAbove(
+    'the number of units of a deploy',
+    FLEET_LIMITS.units,
+    'entries',
+    'one plan is made for all of them',
+  ),
+  steps: refuseAbove('the number of steps before or after a phase', 16, 'entries', IN_SPEC),
+  stepWith: refuseAbove('the with of a step', 4 * KB, 'bytes', 'every run gets it'),
+  healthChecks: refuseAbove('the number of health checks', 64, 'entries', IN_SPEC),
+  transforms: refuseAbove('the number of transforms of a check', 16, 'entries', IN_SPEC),
+  lookback: refuseAbove(
     'the minutes that a check looks back',
     7 * 24 * 60,
     'entries',
     'it reads a point a minute of every task',
   ),
-  duration: refused('the days of a duration', 36500, 'entries', 'it has to end on a day that there is'),
-  evaluations: refused('the evaluations that a check counts', 50, 'entries', 'a heartbeat carries what they said'),
-  arguments: refused('the number of arguments of a command', 64, 'entries', IN_SPEC),
-  argument: refused('an argument of a command', 1 * KB, 'bytes', IN_SPEC),
-  variables: refused('the number of variables of a script', 64, 'entries', IN_SPEC),
-  principals: refused('the number of people who may pick', 50, 'entries', IN_SPEC),
-  children: refused('the number of children by name', 500, 'entries', 'more are selected by a label'),
-  childLabels: refused('the number of labels that select children', 16, 'entries', IN_SPEC),
-  childArtifacts: refused('the number of artifacts for children', 16, 'entries', IN_SPEC),
-  notify: refused('the number of notifications', 20, 'entries', IN_SPEC),
-  events: refused('the number of events of a notification', 6, 'entries', 'there are no more'),
-  blackouts: refused(
+  duration: refuseAbove('the days of a duration', 36500, 'entries', 'it has to end on a day that there is'),
+  evaluations: refuseAbove('the evaluations that a check counts', 50, 'entries', 'a heartbeat carries what they said'),
+  arguments: refuseAbove('the number of arguments of a command', 64, 'entries', IN_SPEC),
+  argument: refuseAbove('an argument of a command', 1 * KB, 'bytes', IN_SPEC),
+  variables: refuseAbove('the number of variables of a script', 64, 'entries', IN_SPEC),
+  principals: refuseAbove('the number of people who may pick', 50, 'entries', IN_SPEC),
+  children: refuseAbove('the number of children by name', 500, 'entries', 'more are selected by a label'),
+  childLabels: refuseAbove('the number of labels that select children', 16, 'entries', IN_SPEC),
+  childArtifacts: refuseAbove('the number of artifacts for children', 16, 'entries', IN_SPEC),
+  notify: refuseAbove('the number of notifications', 20, 'entries', IN_SPEC),
+  events: refuseAbove('the number of events of a notification', 6, 'entries', 'there are no more'),
+  blackouts: refuseAbove(
     'the number of blackouts of a pipeline or an action',
     100,
     'entries',
     'each of its deploys carries them',
   ),
-  calendarFile: refused('a calendar that blackouts are read from', 1024 * KB, 'bytes', 'it is read with the file'),
-  calendarEvents: refused('the number of events of a calendar', 2000, 'entries', 'each is looked at, day by day'),
-  maxDeploys: refused('maxDeploys of a window', 10, 'entries', 'the pipeline remembers so many of each action'),
-  windows: refused('the number of windows of an action', 16, 'entries', 'each of its deploys carries them'),
-  days: refused('the number of days of a window', 7, 'entries', 'there are no more'),
-  url: refused('a URL', 1 * KB, 'bytes', IN_SPEC),
-  word: refused('a name or a line', 200, 'bytes', IN_SPEC),
-  maxActive: refused('maxActive', 50, 'entries', 'as many run as a pipeline has room for'),
-  retries: refused('the number of attempts', 100, 'entries', 'each is in the history of the release'),
+  calendarFile: refuseAbove('a calendar that blackouts are read from', 1024 * KB, 'bytes', 'it is read with the file'),
+  calendarEvents: refuseAbove('the number of events of a calendar', 2000, 'entries', 'each is looked at, day by day'),
+  maxDeploys: refuseAbove('maxDeploys of a window', 10, 'entries', 'the pipeline remembers so many of each action'),
+  windows: refuseAbove('the number of windows of an action', 16, 'entries', 'each of its deploys carries them'),
+  days: refuseAbove('the number of days of a window', 7, 'entries', 'there are no more'),
+  url: refuseAbove('a URL', 1 * KB, 'bytes', IN_SPEC),
+  word: refuseAbove('a name or a line', 200, 'bytes', IN_SPEC),
+  maxActive: refuseAbove('maxActive', 50, 'entries', 'as many run as a pipeline has room for'),
+  retries: refuseAbove('the number of attempts', 100, 'entries', 'each is in the history of the release'),
 } as const satisfies Record<string, Limit>;
 
 const AT_EACH_REQUEST = 'each request is held against all of them';
 
 /** Limits of `platform` in the configuration. */
 export const ACCESS_LIMITS = {
-  rules: refused('the number of rules of a list of platform', 1000, 'entries', AT_EACH_REQUEST),
-  patterns: refused('the number of patterns of a rule', 100, 'entries', AT_EACH_REQUEST),
-  pattern: refused('a pattern', 200, 'bytes', 'names are no longer'),
-  stars: refused('the number of * in a pattern', 8, 'entries', AT_EACH_REQUEST),
-  principals: refused('the number of principals of a rule', 100, 'entries', 'more are a group'),
-  checks: refused('the number of checks that a rule requires', 16, 'entries', 'a deploy has few'),
-  approvals: refused('the number of people who approve an action', 100, 'entries', 'each is held against all rules'),
-  keys: refused('the number of keys that sign', 50, 'entries', 'each signature is held against all of them'),
-  key: refused('a key that signs', 1 * KB, 'bytes', 'a key of Ed25519 or P-256 takes less than 200'),
+  rules: refuseAbove('the number of rules of a list of platform', 1000, 'entries', AT_EACH_REQUEST),
+  patterns: refuseAbove('the number of patterns of a rule', 100, 'entries', AT_EACH_REQUEST),
+  pattern: refuseAbove('a pattern', 200, 'bytes', 'names are no longer'),
+  stars: refuseAbove('the number of * in a pattern', 8, 'entries', AT_EACH_REQUEST),
+  principals: refuseAbove('the number of principals of a rule', 100, 'entries', 'more are a group'),
+  checks: refuseAbove('the number of checks that a rule requires', 16, 'entries', 'a deploy has few'),
+  approvals: refuseAbove(
+    'the number of people who approve an action',
+    100,
+    'entries',
+    'each is held against all rules',
+  ),
+  keys: refuseAbove('the number of keys that sign', 50, 'entries', 'each signature is held against all of them'),
+  key: refuseAbove('a key that signs', 1 * KB, 'bytes', 'a key of Ed25519 or P-256 takes less than 200'),
 } as const satisfies Record<string, Limit>;
 
-const shortened = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
+const shortenAbove = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
   ...{ of, max, unit, why },
   more: 'shortened',
 });
 
 /** Limits of script output, which the history of the release or deploy keeps. */
 export const LOG_LIMITS = {
-  log: shortened('the log of a script', 64 * KB, 'bytes', 'a history takes 50 MB, and Temporal warns from 10 MB'),
-  logs: shortened('the scripts of a release or deploy with such a log', 32, 'entries', 'later ones keep less'),
-  laterLog: shortened('the log of a later one', 4 * KB, 'bytes', 'so that all of them together stay under 10 MB'),
-  laterLogs: shortened('the scripts of a release or deploy with a log at all', 256, 'entries', 'that is many retries'),
-  lastLog: shortened('the log of any other', 512, 'bytes', 'so that all of them together stay under 10 MB'),
-  liveLog: shortened('the log of a script that runs', 16 * KB, 'bytes', 'a heartbeat carries it every second'),
+  log: shortenAbove('the log of a script', 64 * KB, 'bytes', 'a history takes 50 MB, and Temporal warns from 10 MB'),
+  logs: shortenAbove('the scripts of a release or deploy with such a log', 32, 'entries', 'later ones keep less'),
+  laterLog: shortenAbove('the log of a later one', 4 * KB, 'bytes', 'so that all of them together stay under 10 MB'),
+  laterLogs: shortenAbove(
+    'the scripts of a release or deploy with a log at all',
+    256,
+    'entries',
+    'that is many retries',
+  ),
+  lastLog: shortenAbove('the log of any other', 512, 'bytes', 'so that all of them together stay under 10 MB'),
+  liveLog: shortenAbove('the log of a script that runs', 16 * KB, 'bytes', 'a heartbeat carries it every second'),
 } as const satisfies Record<string, Limit>;
 
 const A_RECORD = 'the log of the audit is kept for long';
 
 /** Limits of audit records. */
 export const AUDIT_LIMITS = {
-  actor: shortened('an actor in the audit', 256, 'bytes', A_RECORD),
-  target: shortened('what a record is about', 256, 'bytes', A_RECORD),
-  reason: shortened('a reason in the audit', 1000, 'bytes', A_RECORD),
-  result: shortened('what came of it', 1000, 'bytes', A_RECORD),
-  changes: shortened('the number of changes of a record', 20, 'entries', 'how many more there are is kept'),
-  path: shortened('the place of a change', 256, 'bytes', A_RECORD),
-  value: shortened('a value before or after', 200, 'bytes', A_RECORD),
+  actor: shortenAbove('an actor in the audit', 256, 'bytes', A_RECORD),
+  target: shortenAbove('what a record is about', 256, 'bytes', A_RECORD),
+  reason: shortenAbove('a reason in the audit', 1000, 'bytes', A_RECORD),
+  result: shortenAbove('what came of it', 1000, 'bytes', A_RECORD),
+  changes: shortenAbove('the number of changes of a record', 20, 'entries', 'how many more there are is kept'),
+  path: shortenAbove('the place of a change', 256, 'bytes', A_RECORD),
+  value: shortenAbove('a value before or after', 200, 'bytes', A_RECORD),
   refusals: cut('refusals a minute that are written one by one', 120, 'entries', 'the rest is counted in one record'),
   refusalsOfSource: cut('those of one source', 10, 'entries', 'the rest is counted in one record'),
   refusalSources: cut('the sources of a minute', 1000, 'entries', 'the rest is counted'),
-  waiting: refused('the records that wait for a disk', 10_000, 'entries', 'changes are refused meanwhile'),
+  waiting: refuseAbove('the records that wait for a disk', 10_000, 'entries', 'changes are refused meanwhile'),
 } as const satisfies Record<string, Limit>;
 
 const EACH_HOST = 'each host that asks for it keeps it';
 
 /** Limits of a gate. */
 export const GATE_LIMITS = {
-  project: refused('the project', 1024 * KB, 'bytes', 'it is one value of the configuration'),
-  rules: refused('the number of rules of a project', 100, 'entries', 'a check tries one after the other'),
-  restraints: refused('the number of restraints of a rule', 32, 'entries', 'a check tries one after the other'),
-  listed: refused('the number of texts of a list', 10_000, 'entries', EACH_HOST),
-  text: refused('a text of a list', 200, 'bytes', EACH_HOST),
-  days: refused('the days for which a user is new', 3650, 'entries', 'that is long enough'),
-  projects: refused('the number of projects that a process watches', 10_000, 'entries', EACH_HOST),
+  project: refuseAbove('the project', 1024 * KB, 'bytes', 'it is one value of the configuration'),
+  rules: refuseAbove('the number of rules of a project', 100, 'entries', 'a check tries one after the other'),
+  restraints: refuseAbove('the number of restraints of a rule', 32, 'entries', 'a check tries one after the other'),
+  listed: refuseAbove('the number of texts of a list', 10_000, 'entries', EACH_HOST),
+  text: refuseAbove('a text of a list', 200, 'bytes', EACH_HOST),
+  days: refuseAbove('the days for which a user is new', 3650, 'entries', 'that is long enough'),
+  projects: refuseAbove('the number of projects that a process watches', 10_000, 'entries', EACH_HOST),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of a sitevar, and of the comparison of its shape. */
 export const SITEVAR_LIMITS = {
-  value: refused('a sitevar', 64 * KB, 'bytes', 'people write it by hand; a larger one is a configuration'),
+  value: refuseAbove('a sitevar', 64 * KB, 'bytes', 'people write it by hand; a larger one is a configuration'),
   depth: cut('the depth to which its shape is known', 16, 'entries', 'deeper levels are not compared'),
   history: cut('the values that its shape is inferred from', 100, 'entries', 'what it was long ago is no measure'),
   deviations: cut('the deviations that are shown', 20, 'entries', 'nobody reads more'),
-  checks: refused('the reasons of a checker', 20, 'entries', 'nobody reads more'),
+  checks: refuseAbove('the reasons of a checker', 20, 'entries', 'nobody reads more'),
 } as const satisfies Record<string, Limit>;
 
 const TO_A_PHONE = 'phones pay for it';
 
 /** Limits of pulls by apps. */
 export const MOBILE_LIMITS = {
-  configs: refused('the number of configs of a translation or a pull', 100, 'entries', TO_A_PHONE),
-  fields: refused('the number of fields of a config', 200, 'entries', TO_A_PHONE),
-  text: refused('a text of a field', 4 * KB, 'bytes', TO_A_PHONE),
-  request: refused('a pull', 256 * KB, 'bytes', 'anybody may send one'),
-  answer: refused('the answer to a pull', 1024 * KB, 'bytes', TO_A_PHONE),
+  configs: refuseAbove('the number of configs of a translation or a pull', 100, 'entries', TO_A_PHONE),
+  fields: refuseAbove('the number of fields of a config', 200, 'entries', TO_A_PHONE),
+  text: refuseAbove('a text of a field', 4 * KB, 'bytes', TO_A_PHONE),
+  request: refuseAbove('a pull', 256 * KB, 'bytes', 'anybody may send one'),
+  answer: refuseAbove('the answer to a pull', 1024 * KB, 'bytes', TO_A_PHONE),
   schemas: cut('the number of schemas that a service knows', 10_000, 'entries', 'clients send them again'),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of a pipeline's state; together they always stay below `state`. */
 export const STATE_LIMITS = {
   state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from here, and refuses from 2 MB'),
-  queued: refused('the number of releases that wait', 200, 'entries', IN_STATE),
-  queuedTogether: refused('the releases that wait together', 72 * KB, 'bytes', IN_STATE),
+  queued: refuseAbove('the number of releases that wait', 200, 'entries', IN_STATE),
+  queuedTogether: refuseAbove('the releases that wait together', 72 * KB, 'bytes', IN_STATE),
   running: { ...cut('the releases that run', 64 * KB, 'bytes', IN_STATE), more: 'waits' },
-  emergencies: refused('the emergencies under way', 20 * KB, 'bytes', IN_STATE),
+  emergencies: refuseAbove('the emergencies under way', 20 * KB, 'bytes', IN_STATE),
   followOns: cut('the number of follow-ons under way', 24, 'entries', 'more are shown as left behind'),
   followOnUnits: cut('the units of all follow-ons', 8 * KB, 'bytes', 'how many more there are is kept and shown'),
   good: cut('what was good', 44 * KB, 'bytes', 'the newest two of each deploy stay'),
-  ranEach: shortened('which units of a fleet ran which version', 600, 'bytes', IN_STATE),
+  ranEach: shortenAbove('which units of a fleet ran which version', 600, 'bytes', IN_STATE),
   heldIds: cut('which units a good deploy held', 4 * KB, 'bytes', 'all of them are kept apart for some weeks'),
   goodPerAction: cut('the number of good deploys of an action', 10, 'entries', IN_STATE),
   followed: cut(
@@ -277,7 +297,7 @@ export const STATE_LIMITS = {
     ...cut('what is known to be bad before a hold', 28 * KB, 'bytes', 'the rest is for what still runs'),
     more: 'holds',
   },
-  inputs: refused('the latest artifacts together', 24 * KB, 'bytes', IN_STATE),
+  inputs: refuseAbove('the latest artifacts together', 24 * KB, 'bytes', IN_STATE),
   keys: cut('the number of idempotency keys', 1000, 'entries', IN_STATE),
   keysTogether: cut('idempotency keys together', 64 * KB, 'bytes', 'fewer where the rest takes the room'),
   keysAtLeast: cut('idempotency keys that are kept in any case', 24 * KB, 'bytes', IN_STATE),
@@ -297,7 +317,7 @@ export const STATE_LIMITS = {
   badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
   commandsTogether: cut('commands that were taken together', 12 * KB, 'bytes', IN_STATE),
   refusedCommandsTogether: cut('commands that were refused together', 3 * KB, 'bytes', IN_STATE),
-  releaseActions: refused('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),
+  releaseActions: refuseAbove('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),
   begunAt: cut(
     'the number of deploys of an action of which it is known when they began',
     10,
@@ -313,7 +333,7 @@ const ITS_LOCK = 'the lock of the service carries it';
 export const SERVICE_LIMITS = {
   bringers: cut('the deploys of other pipelines that are known', 16, 'entries', ITS_LOCK),
   brought: cut('what they brought together', 256 * KB, 'bytes', ITS_LOCK),
-  broughtEach: refused('what one of them brought', 128 * KB, 'bytes', ITS_LOCK),
+  broughtEach: refuseAbove('what one of them brought', 128 * KB, 'bytes', ITS_LOCK),
   unitsBrought: {
     ...cut('the units of each that are known by name', 50, 'entries', 'of more, up to 10,000, 40 bits of each name'),
     more: 'joined',
@@ -324,21 +344,21 @@ const ONE_REQUEST = 'a store takes it in a few requests';
 
 /** Limits of configuration: its sources, values and changes, and the store of a proxy on a host. */
 export const CONFIG_LIMITS = {
-  path: refused('the path of a value or a source', 256, 'bytes', 'it is a key of the store'),
-  file: refused('a source file', 1024 * KB, 'bytes', 'a value of it may not be larger'),
-  files: refused('the number of files of a tree', 100_000, 'entries', 'all of them are looked at'),
-  importDepth: refused(
+  path: refuseAbove('the path of a value or a source', 256, 'bytes', 'it is a key of the store'),
+  file: refuseAbove('a source file', 1024 * KB, 'bytes', 'a value of it may not be larger'),
+  files: refuseAbove('the number of files of a tree', 100_000, 'entries', 'all of them are looked at'),
+  importDepth: refuseAbove(
     'the number of imports that follow one another',
     200,
     'entries',
     'each is within the one before',
   ),
-  value: refused('a value', 1024 * KB, 'bytes', EACH_HOST),
-  change: refused('the values of a change together', 4096 * KB, 'bytes', ONE_REQUEST),
-  values: refused('the number of values of a change', 2000, 'entries', ONE_REQUEST),
-  message: refused('the message of a change', 4 * KB, 'bytes', 'each list of changes shows it'),
-  request: refused('a proposal over HTTP', 8192 * KB, 'bytes', 'texts in JSON take up to twice their size'),
-  landing: refused('the changes that wait to land', 500, 'entries', 'the landing strip carries them'),
+  value: refuseAbove('a value', 1024 * KB, 'bytes', EACH_HOST),
+  change: refuseAbove('the values of a change together', 4096 * KB, 'bytes', ONE_REQUEST),
+  values: refuseAbove('the number of values of a change', 2000, 'entries', ONE_REQUEST),
+  message: refuseAbove('the message of a change', 4 * KB, 'bytes', 'each list of changes shows it'),
+  request: refuseAbove('a proposal over HTTP', 8192 * KB, 'bytes', 'texts in JSON take up to twice their size'),
+  landing: refuseAbove('the changes that wait to land', 500, 'entries', 'the landing strip carries them'),
   landingTogether: {
     ...cut('the changes that land together', 100, 'entries', 'the others land right after them'),
     more: 'waits',
@@ -349,8 +369,8 @@ export const CONFIG_LIMITS = {
     more: 'waits',
   },
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
-  ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
-  services: refused('the number of services of configuration', 1000, 'entries', 'one file remembers all of them'),
+  ownedPaths: refuseAbove('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
+  services: refuseAbove('the number of services of configuration', 1000, 'entries', 'one file remembers all of them'),
   formerUnits: cut(
     'the units of a service that all hosts have left',
     100,
@@ -358,75 +378,90 @@ export const CONFIG_LIMITS = {
     'a deploy that began before may name them',
   ),
   leftHosts: cut('the hosts of a unit that have left', 1000, 'entries', 'one file remembers them until they are back'),
-  hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
-  lockedHosts: refused(
+  hosts: refuseAbove('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
+  lockedHosts: refuseAbove(
     'the hosts that config lock-store is given at once',
     10_000,
     'entries',
     'etcd hashes a password for each, one after the other',
   ),
-  ownHosts: refused(
+  ownHosts: refuseAbove(
     'the hosts of a repository with roles of their own',
     1000,
     'entries',
     'a look at a path asks for each of them',
   ),
-  proxyPaths: refused(
+  proxyPaths: refuseAbove(
     'the number of paths of a proxy',
     5000,
     'entries',
     'it keeps all of them, in memory and on its disk',
   ),
-  proxyWatchers: refused('the watchers of a proxy', 1000, 'entries', 'each keeps a connection open'),
-  watchedPaths: refused('the number of paths of a watcher', 200, 'entries', 'they stand in one address'),
-  refusals: refused('the applications that refuse a value of a host', 16, 'entries', 'its acknowledgement names them'),
-  refusal: shortened('why an application refuses a value', 1000, 'bytes', 'it goes to the store'),
+  proxyWatchers: refuseAbove('the watchers of a proxy', 1000, 'entries', 'each keeps a connection open'),
+  watchedPaths: refuseAbove('the number of paths of a watcher', 200, 'entries', 'they stand in one address'),
+  refusals: refuseAbove(
+    'the applications that refuse a value of a host',
+    16,
+    'entries',
+    'its acknowledgement names them',
+  ),
+  refusal: shortenAbove('why an application refuses a value', 1000, 'bytes', 'it goes to the store'),
 } as const satisfies Record<string, Limit>;
 
 const EACH_RUN = 'each daily run carries all of them';
 
 /** Limits of packages, such as models: their description in the configuration, and their exchange between hosts. */
 export const VESSEL_LIMITS = {
-  megabytes: refused('the megabytes of a package', 16 * 1024, 'entries', 'it is so many pieces of the largest size'),
-  pieces: refused('the number of pieces of a package', 4096, 'entries', 'their digests are one value'),
-  piece: refused('a piece of a package', 4096 * KB, 'bytes', 'hosts keep a few of them in memory'),
-  uploads: refused('the pieces that a host serves to others at once', 16, 'entries', 'who is refused asks another'),
-  questions: refused('other requests of hosts to one at once', 64, 'entries', 'who is refused asks another'),
-  connections: refused('the connections of other hosts to one', 256, 'entries', 'anybody in the network may open some'),
-  streams: refused(
+  megabytes: refuseAbove(
+    'the megabytes of a package',
+    16 * 1024,
+    'entries',
+    'it is so many pieces of the largest size',
+  ),
+  pieces: refuseAbove('the number of pieces of a package', 4096, 'entries', 'their digests are one value'),
+  piece: refuseAbove('a piece of a package', 4096 * KB, 'bytes', 'hosts keep a few of them in memory'),
+  uploads: refuseAbove('the pieces that a host serves to others at once', 16, 'entries', 'who is refused asks another'),
+  questions: refuseAbove('other requests of hosts to one at once', 64, 'entries', 'who is refused asks another'),
+  connections: refuseAbove(
+    'the connections of other hosts to one',
+    256,
+    'entries',
+    'anybody in the network may open some',
+  ),
+  streams: refuseAbove(
     'the applications of a host that load packages at once',
     16,
     'entries',
     'each keeps a connection open',
   ),
-  apps: refused('the applications of a host that use one package', 16, 'entries', 'its acknowledgement names them'),
-  peers: refused('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
+  apps: refuseAbove('the applications of a host that use one package', 16, 'entries', 'its acknowledgement names them'),
+  peers: refuseAbove('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of tickets for stale pipelines: each daily run carries the open ones. */
 export const TICKET_LIMITS = {
   open: { ...cut('the tickets that are open at the same time', 1000, 'entries', EACH_RUN), more: 'waits' },
-  ticket: refused('what a service calls a ticket', 100, 'bytes', EACH_RUN),
-  key: refused('the key of a ticket', 200, 'bytes', 'it is a header of each call'),
-  text: shortened('the text of a ticket', 4 * KB, 'bytes', 'people read it'),
-  assignees: refused('the assignees of a ticket', 50, 'entries', 'a pipeline has no more owners'),
-  managers: refused('the managers of groups', 10_000, 'entries', 'all of them are read with the file'),
+  ticket: refuseAbove('what a service calls a ticket', 100, 'bytes', EACH_RUN),
+  key: refuseAbove('the key of a ticket', 200, 'bytes', 'it is a header of each call'),
+  text: shortenAbove('the text of a ticket', 4 * KB, 'bytes', 'people read it'),
+  assignees: refuseAbove('the assignees of a ticket', 50, 'entries', 'a pipeline has no more owners'),
+  managers: refuseAbove('the managers of groups', 10_000, 'entries', 'all of them are read with the file'),
   said: cut('the reasons that a run shows', 20, 'entries', 'nobody reads more'),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of reported bugs: one workflow carries all of them, and every deploy is checked against those in force. */
 export const BUG_LIMITS = {
-  target: refused('the target of a bug', 256, 'bytes', 'as that of an artifact'),
-  revision: refused('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
-  advisory: refused('the affected packages of an advisory', 6 * KB, 'bytes', 'a workflow carries all bugs'),
+  target: refuseAbove('the target of a bug', 256, 'bytes', 'as that of an artifact'),
+  revision: refuseAbove('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
+  advisory: refuseAbove('the affected packages of an advisory', 6 * KB, 'bytes', 'a workflow carries all bugs'),
   unheld: cut(
     'the packages of an advisory that are named as not looked for',
     5,
     'entries',
     'a workflow carries all bugs',
   ),
-  sbom: refused('an SBOM', 32 * 1024 * KB, 'bytes', 'a worker reads all of it to answer whether it has a bug'),
-  inForce: refused('the number of bugs in force', 100, 'entries', 'each deploy asks about each of them'),
+  sbom: refuseAbove('an SBOM', 32 * 1024 * KB, 'bytes', 'a worker reads all of it to answer whether it has a bug'),
+  inForce: refuseAbove('the number of bugs in force', 100, 'entries', 'each deploy asks about each of them'),
   kept: cut('the bugs that are closed and were none', 50, 'entries', 'a workflow carries all bugs'),
   shown: cut('the releases that a bug shows of each kind', 10, 'entries', 'a workflow carries all bugs'),
   shownTogether: cut('what a bug shows of them together', 2560, 'bytes', 'a workflow carries all bugs'),
@@ -436,7 +471,12 @@ export const BUG_LIMITS = {
 
 /** Limits of the archive of ended releases and deploys. */
 export const ARCHIVE_LIMITS = {
-  days: refused('the days for which an archive keeps rows', 3650, 'entries', 'statistics of all of it read all of it'),
+  days: refuseAbove(
+    'the days for which an archive keeps rows',
+    3650,
+    'entries',
+    'statistics of all of it read all of it',
+  ),
   categories: {
     ...cut('the categories that statistics name', 100, 'entries', 'people read their tables'),
     more: 'joined',

@@ -12,8 +12,10 @@ export class Markdown {
 }
 
 /** Our own Markdown, with unchanged texts in it: ``marked`**${actor}** waits` ``. */
-export const marked = (ours: TemplateStringsArray, ...values: readonly (string | number | Markdown)[]): Markdown =>
-  new Markdown(ours.map((part, at) => part + markdownSource(values[at] ?? '')).join(''));
+export const formatMarkdown = (
+  ours: TemplateStringsArray,
+  ...values: readonly (string | number | Markdown)[]
+): Markdown => new Markdown(ours.map((part, at) => part + markdownSource(values[at] ?? '')).join(''));
 
 const markdownSource = (value: string | number | Markdown): string =>
   value instanceof Markdown ? value.source : literal(String(value));
@@ -49,9 +51,11 @@ const escapeMarkdown = (text: string): string => text.replace(ANYWHERE, '\\$&');
 const SUMMARY_BYTES = 380;
 
 /** The summary of a workflow, an activity or a timer, which the Web UI also renders as Markdown: one line, and short enough. */
-export function summaryOf(text: string): string {
+export function formatSummary(text: string): string {
   const summary = literal(text);
-  return textBytes(summary) <= SUMMARY_BYTES ? summary : summaryOf(cutText(text, Math.floor(textBytes(text) * 0.8)));
+  return textBytes(summary) <= SUMMARY_BYTES
+    ? summary
+    : formatSummary(cutText(text, Math.floor(textBytes(text) * 0.8)));
 }
 
 /** A text as code within a line. */
@@ -61,7 +65,8 @@ export const code = (text: string): Markdown => new Markdown(`\`${withoutFences(
 const withoutFences = (text: string): string => onOneLine(text).replace(/`/g, "'");
 
 /** A text of several paragraphs from an untrusted author. */
-export const paragraphs = (text: string): string => sections(...text.split(/\n\s*\n/).map((part) => marked`${part}`));
+export const paragraphs = (text: string): string =>
+  sections(...text.split(/\n\s*\n/).map((part) => formatMarkdown`${part}`));
 
 /** The server keeps at most 20,000 bytes of details; most of the text is ASCII. */
 const MAX_DETAILS = 16_000;
@@ -76,7 +81,7 @@ export function sections(...parts: readonly Markdown[]): string {
 export const NO_MARKDOWN = new Markdown('');
 
 /** Aligned rows of cells, two spaces apart; empty if there are none. */
-export function aligned(rows: readonly (readonly string[])[]): Markdown {
+export function alignCells(rows: readonly (readonly string[])[]): Markdown {
   const cells = rows.map((row) => row.map(onOneLine));
   const widths: number[] = [];
   for (const row of cells) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));

@@ -89,19 +89,19 @@ export function request(mutex: Mutex, wanted: LockRequest): Grants {
 /** A canary joins, or updates its list. It waits for no other request, and none waits for it. */
 export const welcome = (mutex: Mutex, canary: Canary): Mutex => ({
   ...mutex,
-  guests: [...canariesOf(mutex).filter(({ requester }) => requester !== canary.requester), canary],
+  guests: [...listCanaries(mutex).filter(({ requester }) => requester !== canary.requester), canary],
 });
 
 /** The memo in which a lock keeps the number of its canaries. Older locks have none. */
 export const CANARIES_MEMO = 'canaries';
 
 /** Whether the holder or a canary keeps others waiting, so that the lock has to know whether these still run. */
-export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || canariesOf(mutex).length > 0;
+export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || listCanaries(mutex).length > 0;
 
 /** The memo in which a lock keeps the versions on its service; the next lock reads it. */
 export const BROUGHT_MEMO = 'brought';
 
-export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
+export const listCanaries = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
 
 /** Canaries on any of these units; all canaries, if either list of units is too long to name. */
 export const canariesOn = (all: readonly Canary[], units: readonly string[] | undefined): Canary[] => {
@@ -125,7 +125,7 @@ export const withHeldSince = (mutex: Mutex, before: Mutex, nowMs: number): Mutex
     : { ...mutex, holder: { ...mutex.holder, sinceMs: nowMs } };
 
 export const isIdle = (mutex: Mutex): boolean =>
-  mutex.holder === null && mutex.queue.length === 0 && canariesOf(mutex).length === 0;
+  mutex.holder === null && mutex.queue.length === 0 && listCanaries(mutex).length === 0;
 
 function grantNext(mutex: Mutex): Grants {
   const owner = mutex.holder?.owner ?? mutex.queue[0]?.owner;

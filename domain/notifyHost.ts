@@ -10,14 +10,14 @@ const METADATA =
 
 /** Whether notifications may never be sent there. */
 export const isMetadataHost = (host: string): boolean =>
-  METADATA.test(host) || METADATA.test(carriedAddress(host) ?? '');
+  METADATA.test(host) || METADATA.test(findEmbeddedAddress(host) ?? '');
 
 /**
  * The IPv4 address inside an IPv6 address, which a gateway or the machine itself contacts in its place: mapped, compatible and
  * translated (RFC 4291, 6052, 7915), or 6to4 (RFC 3056). Undefined for all others.
  */
-export function carriedAddress(host: string): string | undefined {
-  const groups = groupsOf(host);
+export function findEmbeddedAddress(host: string): string | undefined {
+  const groups = parseIpv6Groups(host);
   if (groups === undefined) return undefined;
   const [first = '', ...rest] = groups;
   if (first !== '2002' && !PREFIXES.has(groups.slice(0, 6).join(':'))) return undefined;
@@ -28,7 +28,7 @@ export function carriedAddress(host: string): string | undefined {
 const PREFIXES: ReadonlySet<string> = new Set(['0:0:0:0:0:0', '0:0:0:0:0:ffff', '0:0:0:0:ffff:0', '64:ff9b:0:0:0:0']);
 
 /** The eight groups of an IPv6 address, in brackets or not, as a URL writes them. */
-function groupsOf(host: string): string[] | undefined {
+function parseIpv6Groups(host: string): string[] | undefined {
   const url = `http://[${host.replace(/^\[|\]$|%.*$/g, '')}]`;
   if (!URL.canParse(url)) return undefined;
   const [before = '', after] = new URL(url).hostname.slice(1, -1).split('::');

@@ -19,11 +19,11 @@ export function whyNotPlain(text: string, keep: string = ''): string | undefined
 }
 
 /** The text with all of these characters escaped as in JSON: `kv\u001b[2J`. This includes line breaks, unless `keep` has them. */
-export const writtenOut = (text: string, keep: string = ''): string =>
+export const escapeUnsafe = (text: string, keep: string = ''): string =>
   text.replace(EVERY, (found) => (keep.includes(found) ? found : `\\u${hex(found)}`));
 
 /** The text on one line: a line break, with the spaces around it, becomes one space; other characters that are not plain are escaped. */
-export const onOneLine = (text: string): string => writtenOut(text.replace(BREAKS, ' '));
+export const onOneLine = (text: string): string => escapeUnsafe(text.replace(BREAKS, ' '));
 
 const BREAKS = /[ \t]*[\n\r\u0085\u2028\u2029][\s\u0085]*/g;
 

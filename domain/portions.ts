@@ -1,5 +1,5 @@
 /** Items in portions of a given size; the last may be smaller. */
-export async function* portionsOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+export async function* splitPortions<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
   let portion: T[] = [];
   for await (const item of items) {
     portion.push(item);

@@ -35,12 +35,12 @@ export const isByAdmin = ({ permitted = '' }: Pick<Acting, 'permitted'>): boolea
 
 /** The default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
-  return policy.owners.some((owner) => owner === actor || membersOf(owner, policy.groups).includes(actor));
+  return policy.owners.some((owner) => owner === actor || listGroupMembers(owner, policy.groups).includes(actor));
 }
 
 /** All owners, and the members of groups that are owners. */
-export const principalsOf = (policy: Policy): readonly Principal[] => [
-  ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? membersOf(owner, policy.groups) : [owner]))),
+export const expandOwners = (policy: Policy): readonly Principal[] => [
+  ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? listGroupMembers(owner, policy.groups) : [owner]))),
 ];
 
 /** The groups of a member, as owners name them. */
@@ -60,7 +60,7 @@ export const withMember = (groups: Policy['groups'], actor: Principal, names: re
   );
 
 /** The members of a listed group; inherited names such as `constructor` are no groups. */
-export function membersOf(one: Principal, groups: Policy['groups']): readonly Principal[] {
+export function listGroupMembers(one: Principal, groups: Policy['groups']): readonly Principal[] {
   const name = isGroup(one) ? one.slice('group:'.length) : '';
   return Object.hasOwn(groups, name) ? (groups[name] ?? []) : [];
 }

@@ -12,12 +12,12 @@ const DEPTH = 10;
  * 127.0.0.1:4400`). A cause without a message, as when several addresses were tried, gives its code. Errors are
  * recognised by shape, because some come from another realm.
  */
-export const rootCause = (error: unknown): string => wordsOf(error, DEPTH) || String(error);
+export const rootCause = (error: unknown): string => findDeepestMessage(error, DEPTH) || String(error);
 
-function wordsOf(error: unknown, depth: number): string {
+function findDeepestMessage(error: unknown, depth: number): string {
   if (typeof error !== 'object' || error === null) return '';
   const { message, code, cause } = error as Failure;
-  const deeper = depth > 0 ? wordsOf(cause, depth - 1) : '';
+  const deeper = depth > 0 ? findDeepestMessage(cause, depth - 1) : '';
   const own = [message, code].find((it): it is string => typeof it === 'string' && it !== '');
   return deeper || (own ?? '');
 }

@@ -16,19 +16,19 @@ export function logBytes(nth: number): number {
 }
 
 /** A log cut to a number of bytes of JSON: a quarter for the beginning, because the end matters most. */
-export function fittedLog({ head, cut, tail }: ScriptLog, bytes: number): ScriptLog {
+export function fitLog({ head, cut, tail }: ScriptLog, bytes: number): ScriptLog {
   if (cut === 0) {
     const all = head + tail;
     if (textBytes(all) <= bytes) return { head: all, cut: 0, tail: '' };
-    const first = beginning(all, bytes / 4);
+    const first = takeBeginning(all, bytes / 4);
     return withEnd(first, all.slice(first.length), 0, bytes);
   }
-  const first = beginning(head, bytes / 4);
+  const first = takeBeginning(head, bytes / 4);
   return withEnd(first, tail, cut + head.length - first.length, bytes);
 }
 
 function withEnd(head: string, rest: string, cut: number, bytes: number): ScriptLog {
-  const tail = ending(rest, (bytes * 3) / 4);
+  const tail = takeEnding(rest, (bytes * 3) / 4);
   return { head, cut: cut + rest.length - tail.length, tail };
 }
 
@@ -40,22 +40,22 @@ export function newIn(
   const tailAt = head.length + cut;
   const left = Math.max(0, tailAt - Math.max(shown, head.length));
   const first = head.slice(shown);
-  const gap = left === 0 ? '' : `${first === '' || first.endsWith('\n') ? '' : '\n'}${leftOut(left)}\n`;
+  const gap = left === 0 ? '' : `${first === '' || first.endsWith('\n') ? '' : '\n'}${formatGap(left)}\n`;
   const text = first + gap + tail.slice(Math.max(0, shown - tailAt));
   return { text, shown: Math.max(shown, tailAt + tail.length) };
 }
 
-const leftOut = (characters: number): string => `… ${characters.toLocaleString('en')} characters left out …`;
+const formatGap = (characters: number): string => `… ${characters.toLocaleString('en')} characters left out …`;
 
 /** As many characters from the beginning as fit, in whole lines if possible. */
-function beginning(text: string, bytes: number): string {
+function takeBeginning(text: string, bytes: number): string {
   const end = mostThat(text.length, (count) => textBytes(text.slice(0, count)) <= bytes);
   if (end === text.length) return text;
   const line = text.lastIndexOf('\n', end - 1) + 1;
   return text.slice(0, line > 0 ? line : isInside(text, end) ? end - 1 : end);
 }
 
-function ending(text: string, bytes: number): string {
+function takeEnding(text: string, bytes: number): string {
   const count = mostThat(text.length, (many) => textBytes(text.slice(text.length - many)) <= bytes);
   const start = text.length - count;
   if (start === 0 || text[start - 1] === '\n') return text.slice(start);

@@ -4,5 +4,5 @@ import type { Artifact } from './artifact';
 export const SEQUENCE = /^\d{1,19}$/;
 
 /** The number in an artifact's metadata that orders its versions; undefined if missing or unreadable. */
-export const sequenceOf = ({ metadata: { sequence = '' } }: Pick<Artifact, 'metadata'>): bigint | undefined =>
+export const parseSequence = ({ metadata: { sequence = '' } }: Pick<Artifact, 'metadata'>): bigint | undefined =>
   SEQUENCE.test(sequence) ? BigInt(sequence) : undefined;

@@ -1,4 +1,4 @@
-import { listed } from './text';
+import { joinWords } from './text';
 
 /**
  * The state of a Temporal server that did not serve a request: `mute` accepts connections but does not answer,
@@ -10,25 +10,27 @@ export type TemporalState = 'mute' | 'answers' | TlsMismatch;
 /** One side uses TLS and the other does not. */
 export type TlsMismatch = 'plain' | 'tls';
 
-export const foundTls = (state: TlsMismatch): string =>
+export const describeTlsMismatch = (state: TlsMismatch): string =>
   state === 'plain'
     ? 'the server there speaks no TLS, and this client uses it'
     : 'the server there speaks only TLS, and this client does not use it';
 
 /** Describes what was found at an address where a Temporal server should answer; `undefined`: nothing. */
-export function foundTemporal(address: string, state: TemporalState | undefined): string {
+export function describeTemporalState(address: string, state: TemporalState | undefined): string {
   if (state === 'answers') return `the Temporal server at ${address} answers, and did not do this`;
   const none = `no Temporal server answers at ${address}`;
   if (state === undefined) return none;
   const found =
-    state === 'mute' ? 'what is there accepts connections, and does not answer as Temporal does' : foundTls(state);
+    state === 'mute'
+      ? 'what is there accepts connections, and does not answer as Temporal does'
+      : describeTlsMismatch(state);
   return `${none}: ${found}`;
 }
 
 /** @param settings the settings of this client that decide whether it uses TLS */
 export function tlsRemedy(state: TlsMismatch, settings: readonly string[]): string {
   const one = settings.length === 1;
-  const set = listed([...settings], 'and');
+  const set = joinWords([...settings], 'and');
   if (state === 'plain')
     return `${set} ${one ? 'turns' : 'turn'} TLS on: unset ${one ? 'it' : 'them'}, or set TEMPORAL_TLS=false; or check TEMPORAL_ADDRESS`;
   const off = settings.length === 0 ? '' : `, since ${set} ${one ? 'turns' : 'turn'} it off`;

@@ -40,7 +40,7 @@ export const plural = (count: number, noun: string): string => `${count} ${noun}
 export const conjugate = (count: number, verb: string): string => `${verb}${count === 1 ? 's' : ''}`;
 
 /** `a, b and c` */
-export const listed = (words: readonly string[], last: 'and' | 'or'): string =>
+export const joinWords = (words: readonly string[], last: 'and' | 'or'): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1) ?? ''}`;
 
 /** The time of a task queue's last poll, to append: ` (last poll: 2026-11-24T17:30:56.000Z)`, or nothing. */

@@ -1,5 +1,5 @@
 import { releaseId } from './ids';
-import { spanIdOf, traceIdOf } from './traceIds';
+import { computeSpanId, computeTraceId } from './traceIds';
 import type { DeployStatus, ReleaseStatus } from './views';
 
 /**
@@ -25,7 +25,7 @@ export function parentOfCall({ pipeline, release, deployId }: Called): string {
   const parts = deployId.split('/');
   const action = parts[0] === 'deploy' ? parts[3] : parts.length === 4 ? parts[2] : undefined;
   const of = releaseId(pipeline, release);
-  return spanIdOf(action === undefined ? of : `${of}/${action}`);
+  return computeSpanId(action === undefined ? of : `${of}/${action}`);
 }
 
 interface Called {
@@ -38,12 +38,12 @@ interface Called {
 /** The spans of an ended release and of its actions that began. */
 export function releaseTrace(release: Pick<ReleaseStatus, ReleasePart>): TraceSpan[] {
   const { id, pipeline, number, state, startedAt, endedAt } = release;
-  const trace = traceIdOf(pipeline, number);
+  const trace = computeTraceId(pipeline, number);
   const run = { 'cicd.pipeline.name': pipeline, 'cicd.pipeline.run.id': id };
   const endMs = endedAt === null ? Date.parse(startedAt) : Date.parse(endedAt);
   const times = { startMs: Date.parse(startedAt), endMs };
   const result = { 'cicd.pipeline.result': CICD_RESULTS[state] ?? 'error', 'conveyor.trigger': release.trigger.kind };
-  const root = { trace, id: spanIdOf(id), parent: null, name: `RUN ${pipeline}`, ...times };
+  const root = { trace, id: computeSpanId(id), parent: null, name: `RUN ${pipeline}`, ...times };
   return [
     { ...root, failed: state === 'failed', attributes: { ...run, ...result } },
     ...release.actions.flatMap(({ name, type, ...action }): TraceSpan[] => {
@@ -53,7 +53,7 @@ export function releaseTrace(release: Pick<ReleaseStatus, ReleasePart>): TraceSp
         ...{ 'cicd.pipeline.task.run.result': CICD_RESULTS[action.state] ?? 'skip', 'conveyor.action.type': type },
       };
       const ended = action.endedAt === null ? endMs : Date.parse(action.endedAt);
-      const span = { trace, id: spanIdOf(`${id}/${name}`), parent: root.id, name, attributes };
+      const span = { trace, id: computeSpanId(`${id}/${name}`), parent: root.id, name, attributes };
       return [{ ...span, startMs: Date.parse(action.startedAt), endMs: ended, failed: action.state === 'failed' }];
     }),
   ];
@@ -71,13 +71,13 @@ export function deployTrace(
   deploy: Pick<DeployStatus, 'id' | 'attempt' | 'phases' | 'revert' | 'endedAt'>,
 ): TraceSpan[] {
   const [pipeline = '', number] = deploy.id.split('/');
-  const trace = traceIdOf(pipeline, Number(number));
+  const trace = computeTraceId(pipeline, Number(number));
   const endMs = Date.parse(deploy.endedAt ?? '') || 0;
   const span = (name: string, from: string | null, to: string | null, attributes = {}): TraceSpan[] => {
     if (from === null) return [];
     const startMs = Date.parse(from);
     const times = { startMs, endMs: Math.max(startMs, to === null ? endMs : Date.parse(to)) };
-    const of = { trace, id: spanIdOf(`${deploy.id}/${deploy.attempt}/${name}`), parent: spanIdOf(deploy.id) };
+    const of = { trace, id: computeSpanId(`${deploy.id}/${deploy.attempt}/${name}`), parent: computeSpanId(deploy.id) };
     return [{ ...of, name, ...times, failed: false, attributes: { 'cicd.pipeline.name': pipeline, ...attributes } }];
   };
   return [

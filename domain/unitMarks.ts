@@ -7,10 +7,10 @@ import { hash } from './hash';
  */
 const WIDTH = 8;
 
-export const markUnits = (ids: readonly string[]): string => [...new Set(ids.map(markOf))].sort().join('');
+export const markUnits = (ids: readonly string[]): string => [...new Set(ids.map(computeUnitMark))].sort().join('');
 
 /** Two hashes with different seeds: ids that share one need not share the other. */
-export const markOf = (id: string): string =>
+export const computeUnitMark = (id: string): string =>
   (hash(id) * 256 + (hash(`${id.length}:${id}`) & 255)).toString(32).padStart(WIDTH, '0');
 
 export const splitMarks = (marks: string): string[] =>
@@ -18,7 +18,7 @@ export const splitMarks = (marks: string): string[] =>
 
 /** A binary search, because a fleet asks for each of its units. */
 export function hasMark(marks: string, id: string): boolean {
-  const wanted = markOf(id);
+  const wanted = computeUnitMark(id);
   let [from, to] = [0, marks.length / WIDTH];
   while (from < to) {
     const middle = Math.floor((from + to) / 2);

@@ -199,11 +199,11 @@ export type PipelineVerb = VerbOf<'pipeline'>;
 export const ALL_VERBS = Object.keys(VERBS) as Verb[];
 export const verbRow = (verb: Verb): VerbRow => VERBS[verb];
 
-const verbsOf = <L extends Level>(level: L) =>
+const listVerbs = <L extends Level>(level: L) =>
   ALL_VERBS.filter((verb): verb is VerbOf<L> => verbRow(verb).of.includes(level));
-export const DEPLOY_VERBS: readonly DeployVerb[] = verbsOf('deploy');
-export const RELEASE_VERBS: readonly ReleaseVerb[] = verbsOf('release');
-export const PIPELINE_VERBS: readonly PipelineVerb[] = verbsOf('pipeline');
+export const DEPLOY_VERBS: readonly DeployVerb[] = listVerbs('deploy');
+export const RELEASE_VERBS: readonly ReleaseVerb[] = listVerbs('release');
+export const PIPELINE_VERBS: readonly PipelineVerb[] = listVerbs('pipeline');
 
 export const isReleaseVerb = (verb: Verb): boolean => verbRow(verb).of.includes('release');
 export const isPipelineVerb = (verb: Verb): boolean => verbRow(verb).of.includes('pipeline');

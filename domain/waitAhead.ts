@@ -1,7 +1,7 @@
 import type { Openings } from './calendar/opening';
 import type { WindowState } from './calendar/window';
 import { whyFrozen } from './pipeline/freeze';
-import { openTimesOf, withBlackout, withBlackouts } from './release/openTimes';
+import { toOpenTimes, withBlackout, withBlackouts } from './release/openTimes';
 import { isUrgent } from './release/urgent';
 import type { PipelineSpec } from './spec/pipeline';
 import { formatTime } from './text';
@@ -40,7 +40,7 @@ const CALENDAR = /^(?:waiting for )?the calendar/;
 
 /** Whether a file has windows or blackouts. */
 export const hasClosedTimes = (spec: PipelineSpec): boolean =>
-  Object.values(spec.actions).some((action) => openTimesOf(withBlackouts(spec, action)) !== undefined);
+  Object.values(spec.actions).some((action) => toOpenTimes(withBlackouts(spec, action)) !== undefined);
 
 /** The first action with a closed window or a present blackout; null for none. */
 export function windowWait(
@@ -50,7 +50,7 @@ export function windowWait(
   openingAt: (times: Openings, nowMs: number) => WindowState,
 ): WaitAhead | null {
   for (const [action, one] of Object.entries(spec.actions)) {
-    const times = openTimesOf(withBlackouts(spec, one));
+    const times = toOpenTimes(withBlackouts(spec, one));
     const state = times && openingAt(times, nowMs);
     if (state === undefined || state.open) continue;
     return {

@@ -3,7 +3,7 @@ import type { ActionView, DeployStatus } from '../domain/views';
 import { tint, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { clock, took, untilWords } from './times';
-import { ACTION_SYMBOLS, heldWords, progressBar } from './words';
+import { ACTION_SYMBOLS, describeLockHolder, progressBar } from './words';
 
 /** Rows of one action in the tree of its release, with its deploy unfolded: name, type, state, bar, attempt, note. */
 export function actionRows(
@@ -23,7 +23,7 @@ export function actionRows(
     tint(colors, tone, `${glyph} ${action.state}`),
     action.progress === null || action.endedAt !== null ? '' : progressBar(action.progress, colors),
     attemptWords(action),
-    noteOf(deploy?.summary.startsWith(action.blockedBy ?? ' ') ? withoutWait(action) : action, view),
+    formatActionNote(deploy?.summary.startsWith(action.blockedBy ?? ' ') ? withoutWait(action) : action, view),
   ];
   return deploy ? [row, ...phaseRows(deploy, view, last ? '   ' : '│  ')] : [row];
 }
@@ -44,12 +44,12 @@ function attemptWords({ attempt, attempts = 1 }: ActionView): string {
   return attempts >= attempt ? `attempt ${attempt} of ${attempts}` : `attempt ${attempt}`;
 }
 
-function noteOf(action: ActionView, view: View): string {
-  const held = heldWords(action, (iso) => clock(iso, view));
+function formatActionNote(action: ActionView, view: View): string {
+  const held = describeLockHolder(action, (iso) => clock(iso, view));
   const wait = action.until === null ? '' : ` (${untilWords(action.until, view)})`;
   if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy, action)}${wait}`;
   if (action.state === 'blocked' || action.state === 'waiting')
-    return `${action.blockedBy ?? needsOf(action)}${wait}${held}`;
+    return `${action.blockedBy ?? formatNeeds(action)}${wait}${held}`;
   const { carriedFrom } = action;
   if (carriedFrom !== undefined)
     return [`carried over: succeeded in #${carriedFrom}`, action.message ?? '']
@@ -65,4 +65,5 @@ function noteOf(action: ActionView, view: View): string {
 const pickWords = (pickBy: readonly string[], { approval }: ActionView): string =>
   approval ? approvalWords(approval) : pickBy.length === 0 ? 'an owner may pick' : `${pickBy.join(', ')} may pick`;
 
-const needsOf = (action: ActionView): string => (action.needs.length === 0 ? '' : `after ${action.needs.join(', ')}`);
+const formatNeeds = (action: ActionView): string =>
+  action.needs.length === 0 ? '' : `after ${action.needs.join(', ')}`;

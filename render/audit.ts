@@ -3,7 +3,7 @@ import { conjugate, plural } from '../domain/text';
 import type { ChainVerification } from '../settings/audit/files';
 import { listTable } from './columns';
 import { fold, paint, tint, type View } from './paint';
-import { ago, secondsOf } from './times';
+import { ago, truncateToSeconds } from './times';
 
 const AUDIT_SYMBOLS = {
   accepted: { glyph: '✔', tone: 'good' },
@@ -26,22 +26,24 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
   const cells = records.map((record) => {
     const { glyph, tone } = AUDIT_SYMBOLS[record.outcome];
     return [
-      wide ? secondsOf(record.at) : ago(record.at, view),
+      wide ? truncateToSeconds(record.at) : ago(record.at, view),
       record.actor ?? (record.door === 'server' ? 'the server' : 'nobody known'),
       tint(colors, tone, `${glyph} ${record.operation}`),
       record.target || '–',
       record.reason ?? '–',
       record.result ?? '–',
-      ...(wide ? [record.door, permittedBy(record), changesOf(record), `${record.server}:${record.seq}`] : []),
+      ...(wide
+        ? [record.door, formatPermission(record), formatAuditChanges(record), `${record.server}:${record.seq}`]
+        : []),
     ];
   });
   return listTable({ heading, rows: cells, empty: 'no records', wide }, view);
 }
 
 /** Records of older versions lack the rule. */
-const permittedBy = ({ permitted }: Partial<AuditRecord>): string => permitted ?? '–';
+const formatPermission = ({ permitted }: Partial<AuditRecord>): string => permitted ?? '–';
 
-function changesOf({ changes, omitted }: AuditRecord): string {
+function formatAuditChanges({ changes, omitted }: AuditRecord): string {
   const shown = changes.map(({ path, from, to }) => `${path}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`);
   return [...shown, ...(omitted > 0 ? [`and ${omitted} more`] : [])].join('; ') || '–';
 }

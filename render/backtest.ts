@@ -33,7 +33,7 @@ export function backtestText({ pipeline, since, actions, plots }: BacktestReport
     ...actions.flatMap((one) => [
       ...actionLines(pipeline, since, one, view),
       ...betterLines(one),
-      ...triedLines(one, view, wide),
+      ...formatTrials(one, view, wide),
     ]),
     '',
     colors.dim('with bounds of 95 % confidence; bad deploys are known from rollbacks, reverts, emergencies and labels'),
@@ -96,7 +96,7 @@ const BACKTEST_SYMBOLS: Readonly<Record<Result, readonly [glyph: string, tone: T
   unknown: ['·', 'quiet'],
 };
 
-function triedLines({ checks }: ActionBacktest, view: View, wide: boolean): string[] {
+function formatTrials({ checks }: ActionBacktest, view: View, wide: boolean): string[] {
   const rows = checks.flatMap(({ check, tried }) =>
     tried.filter(({ result }) => wide || WRONG_RESULTS.has(result)).map((one) => trialCells(check, one, view, wide)),
   );

@@ -1,4 +1,4 @@
-import { foldAll, paint, truncate, widthOf, type View } from './paint';
+import { foldAll, paint, truncate, measureWidth, type View } from './paint';
 
 type Cells = readonly (readonly string[])[];
 
@@ -13,7 +13,7 @@ export function alignRows(rows: Cells): string[] {
   const widths = columnWidths(rows);
   return rows.map((row) =>
     row
-      .slice(0, row.findLastIndex((cell) => widthOf(cell) > 0) + 1)
+      .slice(0, row.findLastIndex((cell) => measureWidth(cell) > 0) + 1)
       .map((cell, column) => pad(cell, widths[column] ?? 0))
       .join(' '.repeat(GAP))
       .trimEnd(),
@@ -23,7 +23,7 @@ export function alignRows(rows: Cells): string[] {
 /** A table with a heading, whose lines are folded; prints `empty` if there are no rows. */
 export function table(heading: readonly string[], rows: Cells, empty: string, view: View): string {
   if (rows.length === 0) return empty;
-  return foldAll(headed(alignRows([heading, ...rows]), view), view).join('\n');
+  return foldAll(boldHeading(alignRows([heading, ...rows]), view), view).join('\n');
 }
 
 /** As `table`, but columns for which the terminal has no room follow below in a second table, which repeats the first column. */
@@ -63,10 +63,10 @@ interface List {
 export function listTable({ heading, rows, empty, below = [], wide = false }: List, view: View): string {
   if (wide || rows.length === 0) return [table(heading, rows, empty, view), ...foldAll(below, view)].join('\n');
   const lines = alignRows(fitCells([heading, ...rows], view.width)).map((line) => truncate(line, view.width));
-  return [...headed(lines, view), ...foldAll(below, view)].join('\n');
+  return [...boldHeading(lines, view), ...foldAll(below, view)].join('\n');
 }
 
-const headed = ([head = '', ...body]: readonly string[], view: View): string[] => [
+const boldHeading = ([head = '', ...body]: readonly string[], view: View): string[] => [
   paint(view.color).bold(head),
   ...body,
 ];
@@ -94,9 +94,9 @@ const widthsUnder = (widths: readonly number[], widest: number, spared: number):
 function columnWidths(rows: Cells): number[] {
   const widths: number[] = [];
   for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, widthOf(cell))));
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, measureWidth(cell))));
   return widths;
 }
 
 /** Pads with spaces up to `width` columns, counting colours and wide characters correctly. */
-const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - measureWidth(text)));

@@ -70,7 +70,7 @@ export function renderDiff({ files, deleted, values, problems }: Diff, view: Vie
   if (files.length === 0 && values.length === 0 && problems.length === 0) return ['nothing changes'];
   const colors = paint(view.color);
   const shown = values.flatMap(({ path, before, after }) => {
-    const [old, now] = [linesOf(before), linesOf(after)];
+    const [old, now] = [splitLines(before), splitLines(after)];
     const word = before === null ? 'new' : after === null ? 'gone' : 'changed';
     return [
       `${colors.bold(path)} ${word}`,
@@ -97,7 +97,7 @@ export function renderDeleted(files: readonly string[], view: View): readonly st
   return foldAll(lines, view);
 }
 
-const linesOf = (text: string | null): readonly string[] => (text === null ? [] : text.trimEnd().split('\n'));
+const splitLines = (text: string | null): readonly string[] => (text === null ? [] : text.trimEnd().split('\n'));
 
 type Change = Whereabouts & {
   readonly change: number;

@@ -1,4 +1,4 @@
-import { totalsOf } from '../domain/deploy/counts';
+import { computeTotals } from '../domain/deploy/counts';
 import { sparkline } from '../domain/sparkline';
 import { plural } from '../domain/text';
 import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../domain/views';
@@ -7,7 +7,7 @@ import { dependencyWords, deployWord, PAUSED_SYMBOL, pauseWords, undoneLine, VER
 import { alignRows } from './columns';
 import { foldAll, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows, summaryWords } from './phases';
-import { givenIn, repeatedReasons, withoutOwnEnd, withoutReason, withoutReasons } from './repeated';
+import { findGivenReasons, listRepeatedReasons, withoutOwnEnd, withoutReason, withoutReasons } from './repeated';
 
 /**
  * A deploy for people: its version and state, the reason and end of its wait, its phases, health and timeline, and the
@@ -15,7 +15,7 @@ import { givenIn, repeatedReasons, withoutOwnEnd, withoutReason, withoutReasons 
  */
 export function renderDeploy(deploy: DeployStatus, view: View): string {
   const colors = paint(view.color);
-  const given = givenIn(repeatedReasons(deploy), [deploy.summary, deploy.paused?.reason ?? '']);
+  const given = findGivenReasons(listRepeatedReasons(deploy), [deploy.summary, deploy.paused?.reason ?? '']);
   const sections = [
     deployHeader(deploy, view, colors),
     alignRows(phaseRows(deploy, view)),
@@ -63,16 +63,16 @@ export function healthSection(
         row.unit,
         row.check,
         measurementText(row),
-        trendOf(row),
+        drawTrend(row),
       ];
     }),
   );
   const lines = shown.flatMap((row, at) => [
     aligned[at] ?? '',
-    ...(given.includes(row.reason) ? [] : sentenceOf(row, view, colors)),
+    ...(given.includes(row.reason) ? [] : formatHealthReason(row, view, colors)),
   ]);
   const hidden = sorted.slice(shown.length);
-  const more = hidden.length > 0 ? [colors.dim(`  … ${hidden.length} more, all ${hiddenVerdicts(hidden)}`)] : [];
+  const more = hidden.length > 0 ? [colors.dim(`  … ${hidden.length} more, all ${formatHiddenVerdicts(hidden)}`)] : [];
   return [colors.bold('Health'), ...lines, ...more];
 }
 
@@ -93,19 +93,22 @@ export function nextSection(next: readonly string[], webUi: string, colors: Colo
 
 function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[] {
   const { word, sign } = deployWord(deploy);
-  const state = `${tint(colors, sign.tone, `${sign.glyph} ${word}`)}${classificationOf(deploy)}`;
+  const state = `${tint(colors, sign.tone, `${sign.glyph} ${word}`)}${formatClassification(deploy)}`;
   const attempt = deploy.attempt > 1 ? `, attempt ${deploy.attempt}` : '';
-  const pause = withoutReason(pauseWords(deploy, view), givenIn(repeatedReasons(deploy), [deploy.summary]));
+  const pause = withoutReason(
+    pauseWords(deploy, view),
+    findGivenReasons(listRepeatedReasons(deploy), [deploy.summary]),
+  );
   const now = deploy.paused === null ? '' : dependencyWords(deploy.paused, view);
   return fieldLines(
     [
       ['Deploy', colors.bold(deploy.id)],
       ['Status', deploy.summary === '' ? state : `${state}  ${summaryWords(deploy, view)}`],
-      landedLine(deploy),
+      formatLandedLine(deploy),
       undoneLine(deploy, view),
       pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
       now === '' ? null : ['Now', now],
-      heldLine(deploy, view),
+      formatHolderLine(deploy, view),
       ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
       ['Time', timeLine(deploy, view)],
     ],
@@ -113,7 +116,7 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
   );
 }
 
-const landedLine = ({ landed, outcome }: DeployStatus): readonly [string, string] | null =>
+const formatLandedLine = ({ landed, outcome }: DeployStatus): readonly [string, string] | null =>
   landed === undefined
     ? null
     : [
@@ -121,12 +124,12 @@ const landedLine = ({ landed, outcome }: DeployStatus): readonly [string, string
         `change ${landed.change} is on the branch as ${landed.commit} and reaches all hosts: it had landed before the deploy ${outcome === 'cancelled' ? 'was cancelled' : 'failed'}`,
       ];
 
-function classificationOf({ classification, progress = null }: DeployStatus): string {
+function formatClassification({ classification, progress = null }: DeployStatus): string {
   if (classification === null || classification === 'success') return '';
   return ` (${classification}${progress === null ? '' : ` at ${Math.round(progress * 100)} %`})`;
 }
 
-function heldLine({ heldBy, lock = null }: DeployStatus, view: View): readonly [string, string] | null {
+function formatHolderLine({ heldBy, lock = null }: DeployStatus, view: View): readonly [string, string] | null {
   if (heldBy === undefined) return null;
   const since = heldBy.since === null ? '' : ` since ${clock(heldBy.since, view)} (${ago(heldBy.since, view)})`;
   return ['Held by', `${heldBy.id}${since}, as ${lock ?? 'its lock'} says`];
@@ -157,7 +160,7 @@ const spanWords = (spans: Spans): string =>
     .join(', ');
 
 /** The reason in full if a person should look; missing data takes a line at most, and a healthy check none. */
-function sentenceOf({ verdict, reason }: HealthRow, view: View, colors: Colors): string[] {
+function formatHealthReason({ verdict, reason }: HealthRow, view: View, colors: Colors): string[] {
   if (verdict === 'healthy') return [];
   const room = Math.max(20, view.width - 7);
   const [first = '', ...more] = wrap(reason, room);
@@ -173,11 +176,11 @@ function measurementText(row: HealthRow): string {
   return `${parts.join(', ')} (${row.samples} sample${row.samples === 1 ? '' : 's'})`;
 }
 
-const trendOf = ({ recent = [], threshold }: HealthRow): string => sparkline(recent, threshold);
+const drawTrend = ({ recent = [], threshold }: HealthRow): string => sparkline(recent, threshold);
 
 const figure = (value: number): string => String(Number(value.toPrecision(3)));
 
-function hiddenVerdicts(rows: readonly HealthRow[]): string {
+function formatHiddenVerdicts(rows: readonly HealthRow[]): string {
   return [...new Set(rows.map((row) => row.verdict))].join(' or ');
 }
 
@@ -194,7 +197,7 @@ export function revertSection(deploy: DeployStatus, view: View, colors: Colors, 
     `back to ${unit.toVersion}`,
     `${unit.live}/${unit.targeted} live`,
   ]);
-  const hidden = totalsOf(revert).units - revert.units.length;
+  const hidden = computeTotals(revert).units - revert.units.length;
   const leftOut = (revert.leftOut ?? []).map(({ id, reason }) => `  ${id}: not brought back: ${reason}`);
   return [
     `${colors.bold('Revert')}  by ${revert.by}, ${when}${given.includes(revert.reason) ? '' : `: ${revert.reason}`}`,

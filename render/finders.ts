@@ -1,6 +1,6 @@
 import type { FinderView } from '../domain/views';
 import { alignRows, listTable } from './columns';
-import { paint, tint, widthOf, type Colors, type View } from './paint';
+import { paint, tint, measureWidth, type Colors, type View } from './paint';
 import { ago, until } from './times';
 import { type StatusSymbol } from './words';
 
@@ -22,10 +22,10 @@ export function finderTable(rows: readonly FinderView[], view: View, wide: boole
     finder.nextAt === null ? '–' : until(finder.nextAt, view),
   ]);
   const heading = ['FINDER', 'STATE', 'ANSWERED', 'NEXT'];
-  const room = view.width - Math.max(...alignRows([heading, ...cells]).map(widthOf)) - 2;
+  const room = view.width - Math.max(...alignRows([heading, ...cells]).map(measureWidth)) - 2;
   const said = rows.map((finder) => {
     const remarks = finderRemarks(finder, view);
-    const fits = wide || widthOf(remarks) <= room;
+    const fits = wide || measureWidth(remarks) <= room;
     return { cell: fits ? remarks : '…', below: fits ? [] : [`${colors.bold(finder.id)}  ${remarks}`] };
   });
   const list = {

@@ -1,6 +1,6 @@
 import type { DeploySummary, HistoryRow, Pause, PipelineSummary, ReleaseSummary } from '../domain/views';
-import { namesOf } from '../domain/deploy/unavailable';
-import { grouped } from '../domain/grouped';
+import { formatNamed } from '../domain/deploy/unavailable';
+import { groupBy } from '../domain/grouped';
 import { listTable } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
 import { ago, clock, took, untilWords, wholeSeconds } from './times';
@@ -44,18 +44,18 @@ const staleWords = ({ problem }: Listed, colors: Colors): string =>
 /** Each problem once, with all rows that have it. */
 function problemLines(rows: readonly Listed[], colors: Colors): string[] {
   const stuck = rows.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
-  return grouped(stuck, ({ problem }) => problem).map(([problem, all]) =>
-    colors.yellow(`⚠ ${namesOf({ count: all.length, names: all.map(({ id }) => id) })}: ${problem}`),
+  return groupBy(stuck, ({ problem }) => problem).map(([problem, all]) =>
+    colors.yellow(`⚠ ${formatNamed({ count: all.length, names: all.map(({ id }) => id) })}: ${problem}`),
   );
 }
 
-const frozenUntil = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
+const formatFreeze = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
   iso === undefined ? '' : ` ${untilWords(iso, view)}`;
 
 function pipelineStateText(row: PipelineSummary, view: View, colors: Colors): string {
   if (row.ended) return colors.dim('ended');
   if (row.state === 'active') return colors.green('✔ active');
-  return tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${row.state}${frozenUntil(row, view)}`);
+  return tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${row.state}${formatFreeze(row, view)}`);
 }
 
 export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: boolean = false): string {
@@ -64,7 +64,7 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
   const cells = rows.map((row) => {
     return [
       colors.bold(row.id),
-      releaseWords(row, colors) + rerunWords(row) + pausedDeployWords(row) + staleWords(row, colors),
+      releaseWords(row, colors) + rerunWords(row) + formatPausedDeploy(row) + staleWords(row, colors),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
@@ -81,7 +81,7 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
   );
 }
 
-const pausedDeployWords = ({ id, pausedDeploy }: ReleaseSummary): string =>
+const formatPausedDeploy = ({ id, pausedDeploy }: ReleaseSummary): string =>
   pausedDeploy === undefined ? '' : `, ${pausedDeploy.id.slice(id.length + 1)} paused`;
 
 const pauseLine = (id: string, paused: Pause, view: View, colors: Colors): string =>

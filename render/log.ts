@@ -1,13 +1,13 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../domain/views';
 import { approvalWords } from '../domain/release/approval';
-import { givenIn, repeatedReasons, withoutDeployEnds, withoutOwnEnd, withoutReason } from './repeated';
-import { localTimes, secondsOf } from './times';
+import { findGivenReasons, listRepeatedReasons, withoutDeployEnds, withoutOwnEnd, withoutReason } from './repeated';
+import { localTimes, truncateToSeconds } from './times';
 import {
   ACTION_SYMBOLS,
   answerWords,
   causeWords,
   deployWord,
-  heldWords,
+  describeLockHolder,
   PAUSED_SYMBOL,
   RELEASE_SYMBOLS,
   VERDICT_SYMBOLS,
@@ -28,7 +28,7 @@ export interface WatchSnapshot {
 export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
   const lines = [
     ...(after.release === null ? [] : releaseLogLines(before?.release ?? null, after.release, after.deploys)),
-    ...(after.release === null ? [] : queuedLines(before?.waits ?? [], after.waits, after.release)),
+    ...(after.release === null ? [] : formatQueuedLines(before?.waits ?? [], after.waits, after.release)),
     ...after.deploys.flatMap((deploy) =>
       deployLogLines(before?.deploys.find((one) => one.id === deploy.id) ?? null, deploy),
     ),
@@ -37,7 +37,7 @@ export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): st
     before,
     after,
     lines.sort((a, b) => a.at.localeCompare(b.at)),
-  ).map(({ at, text }) => `${secondsOf(at)}  ${localTimes(text, secondsOf)}`.trim());
+  ).map(({ at, text }) => `${truncateToSeconds(at)}  ${localTimes(text, truncateToSeconds)}`.trim());
 }
 
 interface LogLine {
@@ -47,12 +47,12 @@ interface LogLine {
 
 /** Keeps each reason in the first line that has it, and removes it from later ones. */
 function withReasonsOnce(before: WatchSnapshot | null, after: WatchSnapshot, lines: readonly LogLine[]): LogLine[] {
-  const reasons = after.deploys.flatMap(repeatedReasons);
+  const reasons = after.deploys.flatMap(listRepeatedReasons);
   const logged = [before?.release ?? [], before?.deploys ?? []].flat().flatMap(({ timeline }) => timeline);
   const above = [...logged, ...lines].map(({ text }) => text);
   return lines.map(({ at, text }, index) => ({
     at,
-    text: withoutReason(text, givenIn(reasons, above.slice(0, logged.length + index))),
+    text: withoutReason(text, findGivenReasons(reasons, above.slice(0, logged.length + index))),
   }));
 }
 
@@ -62,14 +62,14 @@ function releaseLogLines(
   after: ReleaseStatus,
   deploys: readonly DeployStatus[],
 ): LogLine[] {
-  const last = latestOf(after);
+  const last = findLatestTime(after);
   const lines = newEntries(before, { ...after, timeline: withoutDeployEnds(after, deploys) });
   for (const action of after.actions.filter(({ state, pickBy }) => state === 'blocked' && pickBy === null)) {
     const was = before?.actions.find((one) => one.name === action.name);
     if (was?.state === 'blocked' && was.blockedBy === action.blockedBy && was.heldBy?.id === action.heldBy?.id)
       continue;
     const until = action.until === null ? '' : ` until ${action.until}`;
-    const text = `${after.id}  ${ACTION_SYMBOLS.blocked.glyph} ${action.name} ${waitWords(action.blockedBy ?? '')}${until}${heldWords(action, (iso) => iso)}`;
+    const text = `${after.id}  ${ACTION_SYMBOLS.blocked.glyph} ${action.name} ${waitWords(action.blockedBy ?? '')}${until}${describeLockHolder(action, (iso) => iso)}`;
     lines.push({ at: last, text });
   }
   lines.push(...pickLines(before, after, last));
@@ -86,13 +86,17 @@ function releaseLogLines(
 const waitWords = (why: string): string => (why.startsWith('waiting ') ? `is ${why}` : `waits: ${why}`);
 
 /** The reason why a release has not started. */
-function queuedLines(before: WatchSnapshot['waits'], after: WatchSnapshot['waits'], release: ReleaseStatus): LogLine[] {
+function formatQueuedLines(
+  before: WatchSnapshot['waits'],
+  after: WatchSnapshot['waits'],
+  release: ReleaseStatus,
+): LogLine[] {
   const isLogged = (wait: WaitView): boolean =>
     before.some(({ action, why, until }) => action === null && why === wait.why && until === wait.until);
   return after
     .filter((wait) => wait.action === null && !isLogged(wait))
     .map(({ why, until }) => ({
-      at: latestOf(release),
+      at: findLatestTime(release),
       text: `${release.id}  ${RELEASE_SYMBOLS.queued.glyph} waits: ${why}${until === null ? '' : ` until ${until}`}`,
     }));
 }
@@ -114,7 +118,7 @@ function pickLines(before: ReleaseStatus | null, after: ReleaseStatus, at: strin
 const LOGGED_STATES: readonly string[] = ['waiting-lock', 'waiting-window', 'baking'];
 
 function deployLogLines(before: DeployStatus | null, after: DeployStatus): LogLine[] {
-  const last = latestOf(after);
+  const last = findLatestTime(after);
   const lines = newEntries(before, { ...after, timeline: withoutOwnEnd(after) });
   for (const row of after.health) {
     const was = before?.health.find((one) => one.unit === row.unit && one.check === row.check);
@@ -152,5 +156,5 @@ function newEntries(before: TimelineOwner | null, after: TimelineOwner): LogLine
     .map(({ at, kind, text }) => ({ at, text: `${after.id}  ${kind}: ${text}` }));
 }
 
-const latestOf = ({ timeline, startedAt }: TimelineOwner): string =>
+const findLatestTime = ({ timeline, startedAt }: TimelineOwner): string =>
   timeline.reduce((latest, { at }) => (at > latest ? at : latest), startedAt);

@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import stringWidth from 'string-width';
-import { writtenOut } from '../domain/plainText';
-import { glued, isUnbroken, unglued } from './unbroken';
+import { escapeUnsafe } from '../domain/plainText';
+import { glueCommands, isUnbroken, unglueCommands } from './unbroken';
 
 /** The context of a renderer, in addition to the data. */
 export interface View {
@@ -28,11 +28,11 @@ const OURS = /\u001b\[(?:0|1|2|4|22|24|3[0-79]|9[0-7])m/g;
  * direction are escaped. Our own colours stay.
  */
 export function safe(text: string, color: boolean): string {
-  if (!color) return writtenOut(text, LAYOUT);
+  if (!color) return escapeUnsafe(text, LAYOUT);
   const colors = text.match(OURS) ?? [];
   return text
     .split(OURS)
-    .map((part, at) => writtenOut(part, LAYOUT) + (colors[at] ?? ''))
+    .map((part, at) => escapeUnsafe(part, LAYOUT) + (colors[at] ?? ''))
     .join('');
 }
 
@@ -55,14 +55,14 @@ export function tint(colors: Colors, tone: Tone, text: string): string {
   }
 }
 
-export const widthOf = (text: string): number => stringWidth(text);
+export const measureWidth = (text: string): number => stringWidth(text);
 
 const COLOR = /\u001b\[[0-9;]*m/gu;
 const PIECE = /\u001b\[[0-9;]*m|./gsu;
 
 /** Cuts a line, with its colours, to `width` columns at one of its ends, and marks the cut with `…`. */
 export function truncate(line: string, width: number, at: 'start' | 'end' = 'end'): string {
-  if (widthOf(line) <= width) return line;
+  if (measureWidth(line) <= width) return line;
   const pieces = line.match(PIECE) ?? [];
   return at === 'end'
     ? keepPieces(pieces, width - 1)
@@ -84,7 +84,7 @@ function keepPieces(pieces: readonly string[], width: number): string[] {
   return pieces.filter((piece) => {
     if (piece.startsWith('\u001b')) return true;
     // After the first piece that does not fit, none may follow.
-    room = widthOf(piece) > room ? -1 : room - widthOf(piece);
+    room = measureWidth(piece) > room ? -1 : room - measureWidth(piece);
     return room >= 0;
   });
 }
@@ -97,26 +97,26 @@ const TOKEN = / +|(?:\u001b\[[0-9;]*m|[^ \u001b])+/gu;
  * its own line if necessary.
  */
 export function fold(line: string, width: number): string[] {
-  if (widthOf(line) <= width) return [line];
+  if (measureWidth(line) <= width) return [line];
   const plain = line.replace(COLOR, '');
   const little = (/^ */.exec(plain)?.[0].length ?? 0) + 2;
-  const hanging = hangingOf(plain, width) ?? little;
+  const hanging = findHangingIndent(plain, width) ?? little;
   const indent = ' '.repeat(hanging);
   const lines = [''];
   let gap = '';
-  for (const token of glued(line).match(TOKEN) ?? []) {
+  for (const token of glueCommands(line).match(TOKEN) ?? []) {
     const last = lines.at(-1) ?? '';
     if (token.startsWith(' ')) gap += token;
-    else if (widthOf(token) === 0) lines[lines.length - 1] = last + token;
+    else if (measureWidth(token) === 0) lines[lines.length - 1] = last + token;
     else {
-      if (widthOf(last + gap + token) <= width) lines[lines.length - 1] = last + gap + token;
+      if (measureWidth(last + gap + token) <= width) lines[lines.length - 1] = last + gap + token;
       else if (isUnbroken(token.replace(COLOR, '')))
-        lines.push(' '.repeat([hanging, little].find((room) => room + widthOf(token) <= width) ?? 0) + token);
+        lines.push(' '.repeat([hanging, little].find((room) => room + measureWidth(token) <= width) ?? 0) + token);
       else lines.push(...cutPieces(token, width - indent.length).map((piece) => indent + piece));
       gap = '';
     }
   }
-  return (lines[0] === '' ? lines.slice(1) : lines).map(unglued);
+  return (lines[0] === '' ? lines.slice(1) : lines).map(unglueCommands);
 }
 
 /** Folds every line of a text. */
@@ -125,7 +125,7 @@ export const foldAll = (lines: readonly string[], { width }: Pick<View, 'width'>
 
 /** Whether a line, with its colours, is a link, a path or a command, and nothing else. */
 export function isPlaceAlone(line: string): boolean {
-  const text = glued(line.replace(COLOR, '')).trimStart();
+  const text = glueCommands(line.replace(COLOR, '')).trimStart();
   return !text.includes(' ') && isUnbroken(text);
 }
 
@@ -133,10 +133,10 @@ export function isPlaceAlone(line: string): boolean {
 const HEAD = /^ *(?:[^\w\s"'(…] +)?(?:(?:error|hint|warning|[A-Z][a-z]+(?: [a-z]+)?): +)?/u;
 
 /** The column at which the last column of a line begins, or its text after a label, if that leaves half of the width. */
-function hangingOf(line: string, width: number): number | undefined {
-  const columns = [...line.matchAll(/(?<=\S {2,})\S/gu)].map(({ index }) => widthOf(line.slice(0, index)));
+function findHangingIndent(line: string, width: number): number | undefined {
+  const columns = [...line.matchAll(/(?<=\S {2,})\S/gu)].map(({ index }) => measureWidth(line.slice(0, index)));
   const [head = ''] = HEAD.exec(line) ?? [];
-  if (head.trim() !== '') columns.unshift(widthOf(head));
+  if (head.trim() !== '') columns.unshift(measureWidth(head));
   return columns.filter((column) => column <= width / 2).at(-1);
 }
 
@@ -145,7 +145,7 @@ function cutPieces(word: string, width: number): string[] {
   const found = [''];
   for (const piece of word.match(PIECE) ?? []) {
     const longer = `${found.at(-1) ?? ''}${piece}`;
-    if (widthOf(longer) <= width) found[found.length - 1] = longer;
+    if (measureWidth(longer) <= width) found[found.length - 1] = longer;
     else found.push(piece);
   }
   return found;
@@ -154,10 +154,11 @@ function cutPieces(word: string, width: number): string[] {
 /** Breaks a plain text at spaces into lines of at most `width` columns; a longer command stays whole. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of glued(text).split(' ')) {
+  for (const word of glueCommands(text).split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && measureWidth(last) + 1 + measureWidth(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
-  return lines.map(unglued);
+  return lines.map(unglueCommands);
 }

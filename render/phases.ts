@@ -1,4 +1,4 @@
-import { totalsOf } from '../domain/deploy/counts';
+import { computeTotals } from '../domain/deploy/counts';
 import { plural } from '../domain/text';
 import type { DeployStatus, PhaseView, UnitCounts } from '../domain/views';
 import { paint, tint, type Colors, type View } from './paint';
@@ -27,7 +27,7 @@ export function phaseRows(deploy: DeployStatus, view: View, indent: string = '')
     rows.push([
       `${indent}├─ ${colors.dim(`${plural(before.length, 'phase')} before`)}`,
       '',
-      foldedWord(before, colors),
+      formatFoldedPhases(before, colors),
     ]);
   shown.forEach((phase, at) => {
     const last = at === shown.length - 1 && after.length === 0;
@@ -35,7 +35,11 @@ export function phaseRows(deploy: DeployStatus, view: View, indent: string = '')
     rows.push(...unitRows(phase, deploy, `${indent}${last ? '   ' : '│  '}`, view, colors));
   });
   if (after.length > 0)
-    rows.push([`${indent}└─ ${colors.dim(`${plural(after.length, 'phase')} after`)}`, '', foldedWord(after, colors)]);
+    rows.push([
+      `${indent}└─ ${colors.dim(`${plural(after.length, 'phase')} after`)}`,
+      '',
+      formatFoldedPhases(after, colors),
+    ]);
   return rows;
 }
 
@@ -87,7 +91,7 @@ function aroundTheCurrent(phases: readonly PhaseView[]): FoldedPhases {
   return { before: phases.slice(0, from), shown: phases.slice(from, from + 8), after: phases.slice(from + 8) };
 }
 
-function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
+function formatFoldedPhases(phases: readonly PhaseView[], colors: Colors): string {
   const words = [...new Set(phases.map((phase) => phaseWord(phase).word))];
   return colors.dim(words.join(', '));
 }
@@ -96,7 +100,7 @@ function phaseCells(phase: PhaseView, deploy: DeployStatus, branch: string, view
   const colors = paint(view.color);
   const { word, sign } = phaseWord(phase);
   // Reverted units no longer run the version, even if they were updated once.
-  const counts = totalsOf(phase.state === 'reverted' ? { units: [] } : phase);
+  const counts = computeTotals(phase.state === 'reverted' ? { units: [] } : phase);
   const quiet = phase.state === 'waiting';
   const name = `${branch}${phase.index + 1} ${quiet ? colors.dim(phase.name) : phase.name}`;
   const tasks = counts.targeted === 0 ? '' : `${counts.live}/${counts.targeted} live`;
@@ -125,7 +129,7 @@ function phaseNote(phase: PhaseView, deploy: DeployStatus, view: View): string {
 
 /** Units of the running or failed phase, and of all phases if they are few. */
 function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: View, colors: Colors): string[][] {
-  const few = deploy.phases.reduce((total, one) => total + totalsOf(one).units, 0) <= MANY_UNITS;
+  const few = deploy.phases.reduce((total, one) => total + computeTotals(one).units, 0) <= MANY_UNITS;
   const current = phase.state === 'running' || phase.state === 'failed';
   if (
     phase.startedAt === null ||
@@ -140,7 +144,7 @@ function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: 
       ? phase.units
       : [...unfinished, ...phase.units.filter((unit) => unit.live >= unit.targeted)];
   const shown = ordered.slice(0, UNITS_OF_A_PHASE);
-  const hidden = Math.max(ordered.length, totalsOf(phase).units) - shown.length;
+  const hidden = Math.max(ordered.length, computeTotals(phase).units) - shown.length;
   const rows = shown.map((unit, at) => {
     const branch = at === shown.length - 1 && hidden === 0 ? '└─ ' : '├─ ';
     return [

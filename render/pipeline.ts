@@ -1,4 +1,4 @@
-import { namesOf } from '../domain/deploy/unavailable';
+import { formatNamed } from '../domain/deploy/unavailable';
 import { continuesByItself } from '../domain/deploy/view';
 import type { GoodView, PipelineStatus, ReleaseSummary, ScheduleView } from '../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
@@ -106,18 +106,18 @@ function groupsSection({ groups = [] }: PipelineStatus, colors: Colors): string[
 function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
   const good = Object.entries(lastGood).map(([action, last]) => [
     `  ${action}`,
-    last.undoing?.version ?? versionOf(last),
+    last.undoing?.version ?? getGoodVersion(last),
     colors.dim(goodWords(last)),
   ]);
   return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
 }
 
-const versionOf = ({ version, replaced }: GoodView): string =>
+const getGoodVersion = ({ version, replaced }: GoodView): string =>
   replaced && replaced.on === undefined ? replaced.version : version;
 
 function goodWords(good: GoodView): string {
   const { release, version, replaced, replacedUnknown, undoing } = good;
-  if (undoing) return `since release ${undoing.release}; ${undoing.by} brings back ${versionOf(good)}`;
+  if (undoing) return `since release ${undoing.release}; ${undoing.by} brings back ${getGoodVersion(good)}`;
   const since = release === 0 ? 'as before the first release' : `since release ${release}`;
   if (replaced === undefined) return replacedUnknown ? `${since}; ${REPLACED_UNKNOWN}` : since;
   const { by, on } = replaced;
@@ -132,7 +132,7 @@ const REPLACED_UNKNOWN = 'unknown whether another pipeline has replaced it: Temp
 function behindSection({ behind = [] }: PipelineStatus, colors: Colors): string[] {
   if (behind.length === 0) return [];
   const cells = behind.map(({ units, more = 0, version, release }) => [
-    `  ${namesOf({ count: units.length + more, names: units })}`,
+    `  ${formatNamed({ count: units.length + more, names: units })}`,
     `not on ${version}`,
     colors.dim(`since release ${release} did not bring it`),
   ]);

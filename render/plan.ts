@@ -1,4 +1,4 @@
-import { onCloseOf } from '../domain/release/openTimes';
+import { getOnClose } from '../domain/release/openTimes';
 import type { WindowSpec } from '../domain/spec/times';
 import { experienceWords, type Experience } from '../domain/stats/experience';
 import { formatDuration, plural } from '../domain/text';
@@ -6,7 +6,7 @@ import type { PlanView } from '../domain/views';
 import { joinSections } from './deploy';
 import { offsetIfTwice } from './offset';
 import { alignRows, blockTable } from './columns';
-import { paint, widthOf, wrap, type Colors, type View } from './paint';
+import { paint, measureWidth, wrap, type Colors, type View } from './paint';
 
 const UNITS_SHOWN = 4;
 
@@ -58,7 +58,7 @@ export function renderPlan(plan: PlanReport, reader: View): string {
 /** A long rule is not cut: it continues on the next line. */
 function checkRows(checks: PlanView['checks'], view: View, colors: Colors): string[] {
   if (checks.length === 0) return [];
-  const room = Math.max(30, view.width - 4 - Math.max(...checks.map(({ name }) => widthOf(name))));
+  const room = Math.max(30, view.width - 4 - Math.max(...checks.map(({ name }) => measureWidth(name))));
   const rows = checks.flatMap(({ name, rule }) =>
     wrap(rule, room).map((line, index) => [index === 0 ? `  ${name}` : '', line]),
   );
@@ -89,7 +89,7 @@ function windowWords({ windows = [] }: PlanView): string[] {
   const zoned = ({ timezone, ...window }: WindowSpec): string =>
     `${openWords(window)}${timezone === first.timezone ? '' : ` ${timezone}`}`;
   const or = others.map((window) => ` or ${zoned(window)}`).join('');
-  return [`window ${openWords(first)}${or}, ${CLOSING[onCloseOf({ windows })]}; times in ${first.timezone}`];
+  return [`window ${openWords(first)}${or}, ${CLOSING[getOnClose({ windows })]}; times in ${first.timezone}`];
 }
 
 const CLOSING: Readonly<Record<WindowSpec['onClose'], string>> = {

@@ -7,12 +7,12 @@ import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
 import { summaryWords } from './phases';
-import { givenIn, repeatedReasons, withoutDeployEnds, withoutReason, withoutReasons } from './repeated';
+import { findGivenReasons, listRepeatedReasons, withoutDeployEnds, withoutReason, withoutReasons } from './repeated';
 import { ago, clock, took, until, untilWords } from './times';
 import {
   artifactWords,
   dependencyWords,
-  heldWords,
+  describeLockHolder,
   PAUSED_SYMBOL,
   releaseWords,
   triggerWords,
@@ -46,7 +46,7 @@ export function renderRelease(
       given,
     ),
     shownDeploys.flatMap((deploy) => revertSection(deploy, view, colors, given)),
-    timelineSection(withoutReasons(merged(release, deploys), given), view, colors),
+    timelineSection(withoutReasons(mergeTimelines(release, deploys), given), view, colors),
     nextSection(nextReleaseCommands(release, deploys, waits), release.webUi, colors),
   ];
   return joinSections(sections, view);
@@ -57,7 +57,7 @@ function reasonsAbove({ actions }: ReleaseStatus, deploys: readonly DeployStatus
   const running = deploys.filter(({ state }) => state !== 'ended');
   const inHeader = running.flatMap(({ summary, paused }) => [summary, paused?.reason ?? '']);
   const inTree = actions.map(({ message }) => message ?? '');
-  return givenIn(deploys.flatMap(repeatedReasons), [...inHeader, ...inTree]);
+  return findGivenReasons(deploys.flatMap(listRepeatedReasons), [...inHeader, ...inTree]);
 }
 
 /** The next commands to type: those of its running deploys, else those of the release itself. */
@@ -72,7 +72,7 @@ function nextReleaseCommands(
     const last = deploys.at(-1);
     const failures = (release.children?.failures ?? []).slice(0, 1).map(({ id }) => `conveyor status ${id}`);
     return [
-      ...logsOf(release),
+      ...listLogCommands(release),
       ...again(release, deploys),
       ...failures,
       ...(last ? [`conveyor status ${last.id}`] : []),
@@ -88,7 +88,7 @@ function nextReleaseCommands(
     .map(({ name }) => `conveyor retry ${release.id}/${name} ${reason}`);
   const resume = release.state === 'paused' ? [`conveyor resume ${release.id} ${reason}`] : [];
   const holders = release.actions.flatMap(({ heldBy }) => (heldBy ? [`conveyor status ${heldBy.id}`] : []));
-  const asked = new Set([...resume, ...picks, ...holders, ...suggested, ...logsOf(release), ...retries]);
+  const asked = new Set([...resume, ...picks, ...holders, ...suggested, ...listLogCommands(release), ...retries]);
   if (asked.size > 0) return [...asked].slice(0, 4);
   const blocked = release.actions.flatMap(({ state, blockedBy }) => (state === 'blocked' ? (blockedBy ?? []) : []));
   const obstacles = [...waits.map(({ why }) => why), ...blocked];
@@ -96,11 +96,11 @@ function nextReleaseCommands(
   const cancel = `conveyor cancel ${release.id} ${reason}`;
   if (isBlockedBy('frozen')) return [`conveyor unfreeze ${release.pipeline} ${reason}`, cancel];
   if (isBlockedBy('held')) return [`conveyor unhold ${release.pipeline} ${reason}`, cancel];
-  return [...allowing(release), `conveyor watch ${release.id}`, cancel];
+  return [...listAllowCommands(release), `conveyor watch ${release.id}`, cancel];
 }
 
 /** The end of the output of a failed script, which usually explains the failure. */
-const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
+const listLogCommands = ({ id, actions }: ReleaseStatus): string[] =>
   actions
     .filter(({ type, state }) => type === 'custom-script' && state === 'failed')
     .slice(0, 1)
@@ -109,13 +109,13 @@ const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
 /** The commands for another try: allow a bad artifact first, or else rerun the failed actions. */
 function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string[] {
   const reverted = deploys.some(({ outcome }) => outcome === 'reverted');
-  const bad = allowing(release);
+  const bad = listAllowCommands(release);
   if (bad.length > 0) return bad;
   return offersRerun(release, reverted) ? [`conveyor rerun ${release.id} --reason "…"`] : [];
 }
 
 /** Commands to allow artifacts that are not deployed until then. */
-const allowing = ({ pipeline, actions }: ReleaseStatus): string[] =>
+const listAllowCommands = ({ pipeline, actions }: ReleaseStatus): string[] =>
   [...new Set(actions.flatMap(({ knownBad = [] }) => knownBad))].map(
     (artifact) => `conveyor allow-artifact ${pipeline} ${artifact.replace(/#.*$/, '')} --reason "…"`,
   );
@@ -134,13 +134,14 @@ function releaseHeader(
       ['Release', colors.bold(release.id)],
       ['Status', releaseWords(release, colors)],
       undoneLine(release, view),
-      ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
-        (words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const,
-      ),
+      ...[
+        ...formatReleasePause(release, view),
+        ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`),
+      ].map((words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const),
       ...pauses.flatMap(({ id, paused }) => nowLine(id, paused, view)),
       ...waits.map((deploy) => ['Now', `${nowWords(deploy, view)}${holderText(deploy, view)}`] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
-      ...release.actions.flatMap((action) => blockedLine(action, view)),
+      ...release.actions.flatMap((action) => formatBlockedLine(action, view)),
       ...release.actions.flatMap(badLine),
       ['Artifacts', artifactWords(release.artifacts)],
       ['Trigger', triggerWords(release)],
@@ -167,20 +168,20 @@ function nowLine(id: string, paused: Pause | null, view: View): (readonly [strin
 }
 
 /** The principal who paused the release itself, the time and the reason. */
-function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): string[] {
+function formatReleasePause({ id, state, commands }: ReleaseStatus, view: View): string[] {
   const pause = commands.filter(({ verb, accepted }) => verb === 'pause' && accepted).at(-1);
   if (state !== 'paused' || pause === undefined) return [];
   return [`${id} ${withReason(`by ${pause.actor} ${ago(pause.at, view)}`, pause.reason)}`];
 }
 
 const holderText = (waits: Pick<ActionView, 'heldBy'>, view: View): string =>
-  heldWords(waits, (iso) => clock(iso, view));
+  describeLockHolder(waits, (iso) => clock(iso, view));
 
 /**
  * A wait with a known end or holder, or for several people, has its own line: in the tree, a narrow screen would cut it
  * first.
  */
-function blockedLine(action: ActionView, view: View): (readonly [string, string])[] {
+function formatBlockedLine(action: ActionView, view: View): (readonly [string, string])[] {
   const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;
   if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${holderText(action, view)}`]];
   if (state !== 'blocked' || (until === null && !approval)) return [];
@@ -198,7 +199,7 @@ const badLine = ({ name, type, knownBad = [] }: ActionView): (readonly [string, 
 const waitWords = ({ why, until }: WaitView, view: View): string =>
   until === null ? why : `${why} (${untilWords(until, view)})`;
 
-function merged(release: ReleaseStatus, deploys: readonly DeployStatus[]): ReleaseStatus['timeline'] {
+function mergeTimelines(release: ReleaseStatus, deploys: readonly DeployStatus[]): ReleaseStatus['timeline'] {
   return [...withoutDeployEnds(release, deploys), ...deploys.flatMap((deploy) => deploy.timeline)].sort((a, b) =>
     a.at.localeCompare(b.at),
   );

@@ -21,13 +21,13 @@ export function withoutDeployEnds(
 }
 
 /** Reasons of a deploy that several lines repeat: those of its revert, its pause and its unhealthy checks. */
-export function repeatedReasons({ revert, paused, health }: DeployStatus): readonly string[] {
+export function listRepeatedReasons({ revert, paused, health }: DeployStatus): readonly string[] {
   const unhealthy = health.filter(({ verdict }) => verdict === 'unhealthy').map(({ reason }) => reason);
   return [revert?.reason ?? '', paused?.reason ?? '', ...unhealthy].filter((reason) => reason !== '');
 }
 
 /** The reasons that a text above already gives. */
-export const givenIn = (reasons: readonly string[], above: readonly string[]): readonly string[] =>
+export const findGivenReasons = (reasons: readonly string[], above: readonly string[]): readonly string[] =>
   reasons.filter((reason) => above.some((text) => text.includes(reason)));
 
 /** `reverting, by itself: REASON` without the reason; nothing for a text that is only the reason. */

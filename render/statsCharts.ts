@@ -8,7 +8,7 @@ import { distribution } from './charts/distribution';
 import { MOST_WORDS, shareMatrix } from './charts/matrix';
 import { ranges, type RangeMark } from './charts/ranges';
 import { linearScale, logScale } from './charts/scale';
-import { stackedBars } from './charts/stacked';
+import { drawStackedBars } from './charts/stacked';
 import type { StatsTableId } from './statsTables';
 import { percent, shareWords } from './words';
 
@@ -22,21 +22,24 @@ export interface Figure {
 
 /** The plot of each table. */
 export const statsCharts = (report: StatsReport): Readonly<Record<StatsTableId, Figure>> => ({
-  schedules: stackedFigure(report.schedules, 'pipelines, by when they release'),
-  endStates: stackedFigure(report.endStates, 'releases, by how they ended'),
+  schedules: buildStackedFigure(report.schedules, 'pipelines, by when they release'),
+  endStates: buildStackedFigure(report.endStates, 'releases, by how they ended'),
   bugImpact: impactCurve(report),
-  failedActions: stackedFigure(
+  failedActions: buildStackedFigure(
     report.failedActions,
     'releases that failed, by the type of the action that failed first',
   ),
   checkErrors: errorRanges(report),
-  failedChecks: stackedFigure(report.failedChecks, 'checks that were unhealthy at the end of a deploy'),
+  failedChecks: buildStackedFigure(report.failedChecks, 'checks that were unhealthy at the end of a deploy'),
   progress: panelFigure(
     report.progress,
     'progress of deploys when they failed, in tenths of their tasks',
     ({ whole }) => countWords(whole, 'deploy'),
   ),
-  spans: { ...stackedBars('time', report.spans, ({ whole }) => formatDuration(whole)), note: 'time of all deploys' },
+  spans: {
+    ...drawStackedBars('time', report.spans, ({ whole }) => formatDuration(whole)),
+    note: 'time of all deploys',
+  },
   deployTimes: timeRanges(report),
   pipelineSizes: panelFigure(
     report.pipelineSizes.map(withoutGaps),
@@ -47,9 +50,9 @@ export const statsCharts = (report: StatsReport): Readonly<Record<StatsTableId, 
     },
   ),
   actionTypes: typesFigure(report.actionTypes),
-  deployPatterns: stackedFigure(report.deployPatterns, 'deploy actions, as of their last deploy'),
+  deployPatterns: buildStackedFigure(report.deployPatterns, 'deploy actions, as of their last deploy'),
   serviceLevel: objectiveRanges(report),
-  badFailures: stackedFigure(report.badFailures, 'failures that count against the service level'),
+  badFailures: buildStackedFigure(report.badFailures, 'failures that count against the service level'),
   dora: doraBars(report),
 });
 
@@ -63,8 +66,8 @@ function withoutGaps<T extends Breakdown>(sizes: T): T {
 const countWords = (whole: number, what: string): string =>
   `${whole.toLocaleString('en')} ${what}${whole === 1 ? '' : 's'}`;
 
-const stackedFigure = (rows: readonly Breakdown[], note: string): Figure => ({
-  ...stackedBars(note, rows, ({ whole }) => whole.toLocaleString('en')),
+const buildStackedFigure = (rows: readonly Breakdown[], note: string): Figure => ({
+  ...drawStackedBars(note, rows, ({ whole }) => whole.toLocaleString('en')),
   note,
 });
 

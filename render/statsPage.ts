@@ -48,12 +48,14 @@ function card(table: StatsTable, { svg, legend = [], note }: Figure): string {
     `<p>${escapeXml(note)}</p>`,
     items.length === 0 ? '' : `<ul>${items.join('')}</ul>`,
     `<figure>${figure}</figure>`,
-    table.rows.length === 0 ? '' : `<details><summary>as a table</summary><div>${tableOf(table)}</div></details>`,
+    table.rows.length === 0
+      ? ''
+      : `<details><summary>as a table</summary><div>${formatStatsTable(table)}</div></details>`,
     '</section>',
   ].join('');
 }
 
-function tableOf({ headings, rows }: StatsTable): string {
+function formatStatsTable({ headings, rows }: StatsTable): string {
   const cells = (tag: string, row: readonly string[]): string =>
     `<tr>${row.map((cell) => `<${tag}>${escapeXml(cell)}</${tag}>`).join('')}</tr>`;
   const head = cells('th', ['category', ...headings.map((heading) => heading.toLowerCase())]);

@@ -54,7 +54,7 @@ export const statsTables = (report: StatsReport): readonly StatsTable[] => [
   {
     id: 'spans',
     title: 'Where the time of deploys went',
-    headings: ['TIME', ...headingsOf(report.spans)],
+    headings: ['TIME', ...listHeadings(report.spans)],
     rows: report.spans.map((one) => [one.category, formatDuration(one.whole), ...cells(one)]),
   },
   {
@@ -68,7 +68,7 @@ export const statsTables = (report: StatsReport): readonly StatsTable[] => [
   {
     id: 'pipelineSizes',
     title: 'Actions of a pipeline',
-    headings: ['PIPELINES', 'MEAN', ...headingsOf(report.pipelineSizes)],
+    headings: ['PIPELINES', 'MEAN', ...listHeadings(report.pipelineSizes)],
     rows: report.pipelineSizes.map((one) => [one.category, String(one.whole), one.mean.toFixed(1), ...cells(one)]),
   },
   ofShares('actionTypes', 'Pipelines that have an action of a type', 'PIPELINES', report.actionTypes),
@@ -77,7 +77,7 @@ export const statsTables = (report: StatsReport): readonly StatsTable[] => [
 
 const ofShares = (id: StatsTableId, title: string, whole: string, rows: readonly Breakdown[]): StatsTable => ({
   ...{ id, title },
-  headings: [whole, ...headingsOf(rows)],
+  headings: [whole, ...listHeadings(rows)],
   rows: rows.map((one) => [one.category, String(one.whole), ...cells(one)]),
 });
 
@@ -92,7 +92,7 @@ const bugImpactTable = ({ bugs, cancelled }: BugImpact): StatsTable => {
 };
 
 /** All rows of a table have the same words. */
-const headingsOf = ([first]: readonly Breakdown[]): string[] =>
+const listHeadings = ([first]: readonly Breakdown[]): string[] =>
   Object.keys(first?.counts ?? {}).map((word) => word.toUpperCase());
 
 const cells = ({ counts, whole }: Breakdown): string[] =>

@@ -31,7 +31,7 @@ export function summarizeHistory(pipeline: string, rows: readonly HistoryRow[]):
   const ended = rows.filter(({ endedAt }) => endedAt !== null);
   const counts = new Map<string, { state: ReleaseState; cause: string | null; count: number }>();
   for (const row of ended) {
-    const cause = causeOf(row);
+    const cause = findFailureCause(row);
     const key = `${row.state} ${cause ?? ''}`;
     counts.set(key, { state: row.state, cause, count: (counts.get(key)?.count ?? 0) + 1 });
   }
@@ -89,7 +89,7 @@ function deploySummaryLines({ deploys, failedAt }: HistorySummary): string[] {
   ];
 }
 
-function causeOf({ cause, deploys }: HistoryRow): string | null {
+function findFailureCause({ cause, deploys }: HistoryRow): string | null {
   if (cause !== null) return cause;
   return deploys.find(({ outcome }) => outcome !== 'succeeded')?.outcome ?? null;
 }

@@ -30,7 +30,7 @@ export function untilWords(iso: string, view: View): string {
   const minutes = there.replace(/(:\d\d):\d\d$/, '$1');
   // The day of the other zone is shown only if it differs.
   const short = shortDate(iso, view) === shortDate(iso, utc) ? minutes.slice(-5) : minutes;
-  const both = minuteOf(iso, view) === minuteOf(iso, utc) ? here : `${here} (${short} UTC)`;
+  const both = formatMinute(iso, view) === formatMinute(iso, utc) ? here : `${here} (${short} UTC)`;
   return `until ${both}, ${until(iso, view)}`;
 }
 
@@ -45,7 +45,7 @@ export function took(startedAt: string, endedAt: string | null, view: View): str
  * time occurs twice.
  */
 export function clock(iso: string, view: Reader): string {
-  const zone = zoneOf(view);
+  const zone = toZoneOptions(view);
   const format = (at: number, options: Intl.DateTimeFormatOptions): string =>
     new Intl.DateTimeFormat('en-GB', { ...options, ...zone }).format(at);
   const at = Date.parse(iso);
@@ -57,13 +57,15 @@ export function clock(iso: string, view: Reader): string {
   return format(at, day) === format(view.now, day) ? time : `${format(at, day)} ${time}`;
 }
 
-const zoneOf = ({ timeZone }: Reader): { timeZone?: string } => (timeZone ? { timeZone } : {});
+const toZoneOptions = ({ timeZone }: Reader): { timeZone?: string } => (timeZone ? { timeZone } : {});
 
 const shortDate = (iso: string, view: View): string =>
-  new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', ...zoneOf(view) }).format(Date.parse(iso));
+  new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', ...toZoneOptions(view) }).format(Date.parse(iso));
 
-const minuteOf = (iso: string, view: View): string =>
-  new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short', ...zoneOf(view) }).format(Date.parse(iso));
+const formatMinute = (iso: string, view: View): string =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short', ...toZoneOptions(view) }).format(
+    Date.parse(iso),
+  );
 
 /** `12s`; `0s` for less than one. */
 export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDuration(ms));
@@ -72,7 +74,7 @@ export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDu
 export const minuteWords = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** `2026-11-20T14:02:10Z`, for lines that are stored: the zone of their reader is unknown. */
-export const secondsOf = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z');
+export const truncateToSeconds = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z');
 
 /** A time in a sentence of a workflow, server or service. A version may look like a time, but follows other words. */
 const TIME_IN_SENTENCE =

@@ -24,8 +24,8 @@ const COMMAND = new RegExp(String.raw`(?<=^|[^\w-]|\u001b\[[\d;]*m)(?:${[OURS, .
 
 /** Replaces a space inside a command. */
 const GLUE = '\ue000';
-export const glued = (text: string): string => text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE));
-export const unglued = (text: string): string => text.replaceAll(GLUE, ' ');
+export const glueCommands = (text: string): string => text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE));
+export const unglueCommands = (text: string): string => text.replaceAll(GLUE, ' ');
 
 /** Whether a colourless word of a glued text may not be split. */
 export const isUnbroken = (word: string): boolean => PLACE.test(word) || word.includes(GLUE);

@@ -107,7 +107,7 @@ export function phaseWord(phase: PhaseView): { readonly word: string; readonly s
 }
 
 /** The holder of the awaited lock: the next release to look at. */
-export function heldWords({ heldBy }: Pick<ActionView, 'heldBy'>, time: (iso: string) => string): string {
+export function describeLockHolder({ heldBy }: Pick<ActionView, 'heldBy'>, time: (iso: string) => string): string {
   if (heldBy === undefined) return '';
   return `; held by ${heldBy.id}${heldBy.since === null ? '' : ` since ${time(heldBy.since)}`}`;
 }
@@ -145,12 +145,12 @@ function undoneWords({ pipeline, undone, replacedBy }: ReleaseSummary): string {
   if (undone === undefined) return replacedBy === undefined ? '' : `, replaced by ${replacedBy}`;
   const by = undone.by.replace(`${pipeline}/`, '#');
   if (undone.at !== null) return `, undone by ${by}`;
-  const halted = haltedWords(undone);
+  const halted = describeHalt(undone);
   return `, ${undone.state === 'queued' ? 'to be' : 'being'} undone by ${by}${halted === undefined ? '' : `, ${halted}`}`;
 }
 
 /** Says that a rollback is not restoring anything now; undefined if it is, as far as is known. */
-const haltedWords = ({ state }: Undone): string | undefined =>
+const describeHalt = ({ state }: Undone): string | undefined =>
   state === 'queued' ? 'which waits' : state === 'paused' ? 'which is paused' : undefined;
 
 /** `by web/5 2m ago; v3 runs now, brought by web/5`; nothing if not undone. */
@@ -160,7 +160,7 @@ export function undoneLine(
 ): readonly [string, string] | null {
   if (undone === undefined) return null;
   const { by, at } = undone;
-  const when = at === null ? `, ${haltedWords(undone) ?? 'which is under way'}` : ` ${ago(at, view)}`;
+  const when = at === null ? `, ${describeHalt(undone) ?? 'which is under way'}` : ` ${ago(at, view)}`;
   const running = runsNow.map(
     ({ action, version, by: bringer }) =>
       `${runsNow.length === 1 ? '' : `${action}: `}${version} runs now, ${bringer === null ? 'as before the first release' : `brought by ${bringer}`}`,

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync, writeFileSync 
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ScriptLimits } from '../settings/scripts';
-import { contentsOf, readOrEmpty } from './files';
-import { markOf } from './mark';
+import { listOrEmpty, readOrEmpty } from './files';
+import { formatRunMark } from './mark';
 import { AFTER_KILL_MS, PROCESS_POLL_MS } from './processGroup';
 
 /** Control groups (cgroup v2): the joint limits of a script and all its processes, and the way to end them at once. */
@@ -66,7 +66,7 @@ export function makeRoom(own: string): CgroupRoot {
 
 /** @throws Error if no group can be created any more */
 export function openGroup({ folder, controllers }: CgroupRoot, runId: string, limits: ScriptLimits): ScriptGroup {
-  const own = mkdtempSync(join(folder, markOf(runId)));
+  const own = mkdtempSync(join(folder, formatRunMark(runId)));
   try {
     const limit = (file: string, value: number | string): void => writeFileSync(join(own, file), String(value));
     const { totalMemoryBytes, processes, cpus } = limits;
@@ -88,7 +88,7 @@ export function openGroup({ folder, controllers }: CgroupRoot, runId: string, li
 
 /** Ends the groups that a killed worker left behind from a run. */
 export async function endGroups({ folder }: CgroupRoot, runId: string): Promise<void> {
-  const left = contentsOf(folder).filter((name) => name.startsWith(markOf(runId)));
+  const left = listOrEmpty(folder).filter((name) => name.startsWith(formatRunMark(runId)));
   await Promise.all(left.map((name) => endGroup(join(folder, name))));
 }
 
@@ -130,7 +130,7 @@ const processesIn = (folder: string): readonly number[] =>
 /** Removes the group and its subgroups; those in use stay. */
 function removeGroup(folder: string): void {
   try {
-    const below = contentsOf(folder).map((name) => join(folder, name));
+    const below = listOrEmpty(folder).map((name) => join(folder, name));
     for (const one of below) if (statSync(one).isDirectory()) removeGroup(one);
     rmdirSync(folder);
   } catch {

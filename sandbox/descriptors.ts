@@ -1,11 +1,11 @@
-import { contentsOf, readOrEmpty } from './files';
+import { listOrEmpty, readOrEmpty } from './files';
 
 /**
  * Open files inherited by this process that its children would inherit, too: Node closes only its own and the first
  * few. Each may be a secret or a way out.
  */
-export function passedOn(from: number): readonly number[] {
-  return contentsOf('/proc/self/fd')
+export function listInheritableFiles(from: number): readonly number[] {
+  return listOrEmpty('/proc/self/fd')
     .map(Number)
     .filter((fd) => fd >= from && !closesOnExec(fd));
 }

@@ -32,20 +32,23 @@ const READY_FD = 3;
  * `--kill-child`. In namespaces the first process inside is a shell that only waits: when it ends, the kernel kills all
  * remaining processes there, whatever their names and sessions.
  */
-export function enclosed({ namespaces, account, tools }: IsolationMethod, inside: Inside): readonly string[] {
+export function buildSandboxCommand(
+  { namespaces, account, tools }: IsolationMethod,
+  inside: Inside,
+): readonly string[] {
   if (tools === null) return inside.command;
   const { command, directory, limits } = inside;
   const start = ['/bin/sh', '-c', LAUNCH, 'start', directory, ...command];
-  const stripped = [tools.setpriv, ...rights(account, namespaces), ...limited(tools, limits), ...start];
+  const stripped = [tools.setpriv, ...rights(account, namespaces), ...buildLimitCommand(tools, limits), ...start];
   const withWorker = [...joinCommand(inside), tools.setpriv, '--pdeathsig', 'KILL'];
   if (namespaces === null) return [...withWorker, ...stripped.slice(1)];
   return [
     ...withWorker,
-    ...unshared(tools, namespaces, inside),
+    ...buildUnshareCommand(tools, namespaces, inside),
     '/bin/sh',
     '-c',
     PREPARE,
-    ...prepared(inside),
+    ...buildPrepareArgs(inside),
     ...stripped,
   ];
 }
@@ -61,7 +64,7 @@ function rights(account: IsolationMethod['account'], namespaces: IsolationMethod
   return [...(identity ?? []), ...none, ...(isRoot ? ['--bounding-set=-all'] : [])];
 }
 
-function limited({ prlimit }: Tools, limits: ScriptLimits): readonly string[] {
+function buildLimitCommand({ prlimit }: Tools, limits: ScriptLimits): readonly string[] {
   const { memoryBytes, processes, cpuMs, fileBytes } = limits;
   return [
     prlimit,
@@ -73,13 +76,13 @@ function limited({ prlimit }: Tools, limits: ScriptLimits): readonly string[] {
   ];
 }
 
-function unshared({ unshare }: Tools, namespaces: 'own' | 'user', { network }: Inside): readonly string[] {
+function buildUnshareCommand({ unshare }: Tools, namespaces: 'own' | 'user', { network }: Inside): readonly string[] {
   const user = namespaces === 'user' ? ['--user', '--map-root-user'] : [];
   const net = network === 'none' ? ['--net'] : [];
   return [unshare, ...user, ...net, '--mount', '--pid', '--fork', '--mount-proc', '--ipc', '--uts', '--kill-child'];
 }
 
-function prepared({ limits, network, places }: Inside): readonly string[] {
+function buildPrepareArgs({ limits, network, places }: Inside): readonly string[] {
   const lists = [places.privates, places.kept, places.writable].map((paths) => paths.join('\n'));
   return ['prepare', places.stage, String(limits.fileBytes), network, ...lists];
 }

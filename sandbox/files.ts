@@ -10,7 +10,7 @@ export function readOrEmpty(file: string): string {
   }
 }
 
-export function contentsOf(folder: string): readonly string[] {
+export function listOrEmpty(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -84,15 +84,15 @@ function findProgram(name: string, folders: readonly string[]): string | undefin
 const NOBODY_ID = 65_534;
 
 function accountFor({ user, group }: Pick<Scripts, 'user' | 'group'>): Account {
-  const known = rowOf('/etc/passwd', user);
+  const known = findAccountRow('/etc/passwd', user);
   const uid = known?.[2] ?? user;
-  const gid = group === null ? (known?.[3] ?? uid) : (rowOf('/etc/group', group)?.[2] ?? group);
-  return { uid: numberOf(uid), gid: numberOf(gid) };
+  const gid = group === null ? (known?.[3] ?? uid) : (findAccountRow('/etc/group', group)?.[2] ?? group);
+  return { uid: parseAccountId(uid), gid: parseAccountId(gid) };
 }
 
-const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NOBODY_ID);
+const parseAccountId = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NOBODY_ID);
 
-function rowOf(file: string, name: string): readonly string[] | undefined {
+function findAccountRow(file: string, name: string): readonly string[] | undefined {
   const rows = readOrEmpty(file)
     .split('\n')
     .map((line) => line.split(':'));

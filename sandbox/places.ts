@@ -32,8 +32,8 @@ export function placesFor(
   const home = real(directory);
   const open = writable.filter((it) => existsSync(it)).map(real);
   const programs = path.split(delimiter).filter((it) => it.startsWith('/') && existsSync(it));
-  const seen = [home, ...open, ...programs.map(real).map(wholeOf)];
-  const candidates = [...PRIVATE, tmpdir(), ...seen.flatMap((it) => closedTo(account, it))].filter((it) =>
+  const seen = [home, ...open, ...programs.map(real).map(toProgramRoot)];
+  const candidates = [...PRIVATE, tmpdir(), ...seen.flatMap((it) => findClosedFolder(account, it))].filter((it) =>
     existsSync(it),
   );
   const privates = outermost(candidates.map(real).filter((it) => !seen.includes(it)));
@@ -78,11 +78,11 @@ function holdsAnything(folder: string): boolean {
 }
 
 /** Programs often need the folders beside their own: `bin` and `lib` come together. */
-const wholeOf = (folder: string): string =>
+const toProgramRoot = (folder: string): string =>
   basename(folder) === 'bin' && dirname(folder) !== '/' ? dirname(folder) : folder;
 
 /** The outermost folder on the path that this user may not enter, such as another user's home. */
-function closedTo(account: Account | null, path: string): readonly string[] {
+function findClosedFolder(account: Account | null, path: string): readonly string[] {
   if (account === null) return [];
   const closed = foldersAbove(path).filter((folder) => !mayPass(account, folder));
   return closed.slice(0, 1);

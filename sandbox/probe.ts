@@ -42,7 +42,7 @@ export async function probe(
   const methods = methodsFor(machine, room);
   for (const method of methods) {
     try {
-      return { method, missing: await missingWith(method, scripts, machine), refused, ...why };
+      return { method, missing: await findMissingGuarantees(method, scripts, machine), refused, ...why };
     } catch (error) {
       refused.push(rootCause(error));
     }
@@ -64,7 +64,7 @@ function roomOn({ cgroup, tools }: Machine): { readonly room: CgroupRoot | null 
 
 const ALL_GUARANTEES = Object.keys(GUARANTEES).filter(isGuarantee);
 
-async function missingWith(
+async function findMissingGuarantees(
   method: IsolationMethod,
   scripts: ProbeScripts,
   { platform, uid }: Machine,
@@ -72,7 +72,11 @@ async function missingWith(
   if (platform !== 'linux') return ALL_GUARANTEES;
   // Root has more ways out than can be tested.
   const isHopeless = uid === 0 && method.account === null;
-  const tried = [await intrusions(method, scripts), await excesses(method, scripts), await crowding(method, scripts)];
+  const tried = [
+    await intrusions(method, scripts),
+    await excesses(method, scripts),
+    await probeJointLimits(method, scripts),
+  ];
   const breaches = new Set(tried.flat());
   return ALL_GUARANTEES.filter((name) => isHopeless || breaches.has(name));
 }
@@ -87,7 +91,7 @@ async function intrusions(method: IsolationMethod, scripts: ProbeScripts): Promi
   });
   decoy.once('error', () => undefined);
   try {
-    const facts = [nonce, linkOf('/proc/self/ns/net'), method.groups?.folder ?? ''];
+    const facts = [nonce, readLinkOrEmpty('/proc/self/ns/net'), method.groups?.folder ?? ''];
     const { words } = await run(method, scripts, [INTRUDER, 'canary', ...facts, ...folders]);
     const written = folders.map((folder) => markerIn(folder, nonce)).filter((file) => existsSync(file));
     for (const file of written) rmSync(file, { force: true });
@@ -112,7 +116,7 @@ async function excesses(method: IsolationMethod, scripts: ProbeScripts): Promise
  * The joint limits that its processes could exceed. Only memory is tested: the kernel either accepts or refuses the
  * other limits.
  */
-async function crowding(method: IsolationMethod, scripts: ProbeScripts): Promise<Guarantee[]> {
+async function probeJointLimits(method: IsolationMethod, scripts: ProbeScripts): Promise<Guarantee[]> {
   const { groups } = method;
   if (!CONTROLLERS.every((name) => groups?.controllers.includes(name))) return ['total'];
   const limits = { ...scripts.limits, totalMemoryBytes: 64 * 1_048_576 };
@@ -160,7 +164,7 @@ class Words implements Listener {
   all = (): string[] => this.text.split(/\s+/);
 }
 
-function linkOf(path: string): string {
+function readLinkOrEmpty(path: string): string {
   try {
     return readlinkSync(path);
   } catch {

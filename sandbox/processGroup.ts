@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { contentsOf, readOrEmpty } from './files';
+import { listOrEmpty, readOrEmpty } from './files';
 
 /**
  * Process groups: a script and all that it started. A group has the id of its first process, which may already be gone.
@@ -27,7 +27,7 @@ export const killGroup = (group: number): boolean => signalGroup(group, 'SIGKILL
 export function groupsWithEnv(name: string, value: string): readonly number[] {
   const own = processes().find(({ pid }) => pid === process.pid)?.group;
   const wanted = `\0${name}=${value}\0`;
-  const marked = processes().filter(({ pid, group }) => group !== own && environmentOf(pid).includes(wanted));
+  const marked = processes().filter(({ pid, group }) => group !== own && readProcessEnvironment(pid).includes(wanted));
   return [...new Set(marked.map(({ group }) => group))];
 }
 
@@ -62,7 +62,7 @@ interface ProcessInfo {
 }
 
 function processes(): readonly ProcessInfo[] {
-  return contentsOf('/proc').flatMap((entry) => {
+  return listOrEmpty('/proc').flatMap((entry) => {
     // 12 (name, which may hold anything) S 1 12 12 …
     const [state = '', , group = ''] = readOrEmpty(`/proc/${entry}/stat`)
       .replace(/^.*\) /s, '')
@@ -77,4 +77,4 @@ export const processesWith = (text: string): readonly number[] =>
     state !== 'Z' && readOrEmpty(`/proc/${pid}/cmdline`).includes(text) ? [pid] : [],
   );
 
-const environmentOf = (pid: number): string => `\0${readOrEmpty(`/proc/${pid}/environ`)}`;
+const readProcessEnvironment = (pid: number): string => `\0${readOrEmpty(`/proc/${pid}/environ`)}`;

@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 import { conveyorError } from '../domain/errors';
 import { rootCause } from '../domain/rootCause';
 import { openGroup, type ScriptGroup } from './cgroup';
-import { passedOn } from './descriptors';
-import { enclosed, type Inside } from './enclosure';
+import { listInheritableFiles } from './descriptors';
+import { buildSandboxCommand, type Inside } from './enclosure';
 import { mayExecute } from './files';
 import type { IsolationMethod } from './method';
 
@@ -90,7 +90,7 @@ async function spawnIn(
   );
   const silent = new Promise<void>((done) => child.once('close', () => done()));
   const flooded = followOutput(child, start);
-  await launched(method, child).catch((error: Error) => Promise.reject(unusable(error.message)));
+  await awaitProgramStart(method, child).catch((error: Error) => Promise.reject(unusable(error.message)));
   return { group: child.pid ?? 0, ended, silent, flooded };
 }
 
@@ -103,14 +103,14 @@ interface Launch {
 
 /** Starts the program of a method. */
 export function launch(method: IsolationMethod, inside: Inside, { env, input, detached }: Launch): ChildProcess {
-  const [file = '', ...args] = enclosed(method, inside);
+  const [file = '', ...args] = buildSandboxCommand(method, inside);
   const account = method.tools === null ? (method.account ?? {}) : {};
   const options = { cwd: inside.directory, env: { ...env }, shell: false, detached, ...account };
   return withNothingElse(method, input, (stdio) => spawn(file, args, { ...options, stdio }));
 }
 
 /** Settles once only the program itself can still fail. @throws Error with the complaints so far; the program has then not run */
-async function launched(method: IsolationMethod, child: ChildProcess): Promise<void> {
+async function awaitProgramStart(method: IsolationMethod, child: ChildProcess): Promise<void> {
   await new Promise<void>((started, failed) => {
     child.once('spawn', started);
     child.once('error', failed);
@@ -126,7 +126,7 @@ function withNothingElse(
   start: (stdio: StdioOptions) => ChildProcess,
 ): ChildProcess {
   const ours: (IOType | number)[] = [input, 'pipe', 'pipe', ...(method.tools === null ? [] : ['pipe' as const])];
-  const others = passedOn(ours.length);
+  const others = listInheritableFiles(ours.length);
   const nothing = openSync(devNull, 'r');
   try {
     const last = Math.max(ours.length - 1, ...others);

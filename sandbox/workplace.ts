@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isOwn } from '../settings/ownFolder';
 import type { IsolationMethod } from './method';
-import { markOf } from './mark';
+import { formatRunMark } from './mark';
 
 /** The temporary folder of one run of a script, with its input files and its `$TMPDIR`. */
 export interface Workplace {
@@ -30,7 +30,7 @@ export function openWorkplace(
   texts: Readonly<Record<string, string>>,
   { account, namespaces }: Pick<IsolationMethod, 'account' | 'namespaces'>,
 ): Workplace {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), markOf(runId))));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), formatRunMark(runId))));
   const stage = join(folder, 'tmp');
   mkdirSync(stage);
   const files = Object.entries(texts).map(([name, text]) => {
@@ -51,7 +51,7 @@ export const closeWorkplace = ({ folder }: Workplace): void => rmSync(folder, { 
 
 /** Removes folders that a killed worker left behind. */
 export function clearWorkplaces(runId: string): void {
-  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(markOf(runId)))) {
+  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(formatRunMark(runId)))) {
     const left = join(tmpdir(), name);
     // Any user can create a folder with that name there, and change it during removal.
     if (isOwn(lstatSync(left))) rmSync(left, { recursive: true, force: true });

@@ -2,12 +2,12 @@ import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { parseNestedJson } from '../domain/json';
-import { shownUrl, withShownUrls } from '../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../domain/shownUrl';
 import { contradictionIn } from './protocol/contradictions/rules';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { NoAnswer, sendRequest, type Fetch } from './request';
 import { excerptNotJson, explainViolation } from './schemaViolation';
-import { traceparentOf } from './trace';
+import { createTraceparent } from './trace';
 
 /**
  * The address of an extension; from the platform's configuration, never from a pipeline file
@@ -74,7 +74,7 @@ export async function callExtension<P extends Protocol, M extends keyof P & stri
   if (text === undefined) throw violation(call, 'body', `it is larger than ${answerLimit(call) / MIB} MiB`);
   const body = parseJson(text);
   if (body === undefined) throw violation(call, 'body', `not JSON: ${excerptNotJson(text)}`);
-  const parsed = definitionOf(call).response.safeParse(body);
+  const parsed = getMethodDefinition(call).response.safeParse(body);
   if (parsed.success) return withoutContradiction(call, parsed.data as ResponseOf<P[M]>);
   const { field, detail } = explainViolation(body, parsed.error);
   throw violation(call, field, detail);
@@ -107,12 +107,12 @@ function withoutContradiction<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
   answer: ResponseOf<P[M]>,
 ): ResponseOf<P[M]> {
-  const found = contradictionIn(definitionOf(call).contradictions ?? {}, call.request, answer);
+  const found = contradictionIn(getMethodDefinition(call).contradictions ?? {}, call.request, answer);
   if (found) throw violation(call, found.field, found.detail);
   return answer;
 }
 
-function definitionOf<P extends Protocol, M extends keyof P & string>(
+function getMethodDefinition<P extends Protocol, M extends keyof P & string>(
   call: Pick<ExtensionCall<P, M>, 'protocol' | 'method'>,
 ): P[M] {
   return call.protocol[call.method];
@@ -122,11 +122,11 @@ function definitionOf<P extends Protocol, M extends keyof P & string>(
 function answerLimit<P extends Protocol, M extends keyof P & string>(
   call: Pick<ExtensionCall<P, M>, 'protocol' | 'method'>,
 ): number {
-  return definitionOf(call).maxAnswerBytes ?? MIB;
+  return getMethodDefinition(call).maxAnswerBytes ?? MIB;
 }
 
 async function sendCall<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): Promise<RawAnswer> {
-  const { service, method, signal, fetch: send, context, traceparent = traceparentOf(context) } = call;
+  const { service, method, signal, fetch: send, context, traceparent = createTraceparent(context) } = call;
   const { timeoutMs } = service;
   const sending = { fetch: send, timeoutMs, signal, maxBytes: answerLimit(call) };
   const sentMs = performance.now();
@@ -134,20 +134,20 @@ async function sendCall<P extends Protocol, M extends keyof P & string>(call: Ex
   try {
     const answer = await sendRequest(
       `${service.url.replace(/\/+$/, '')}/${method}`,
-      initOf(call, traceparent),
+      buildRequestInit(call, traceparent),
       sending,
     );
     code = String(answer.status);
     return answer;
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    throw extensionUnavailable(call, `${withShownUrls(error.message)} (${shownUrl(service.url)})`);
+    throw extensionUnavailable(call, `${withShownUrls(error.message)} (${redactUrl(service.url)})`);
   } finally {
     service.observe?.({ method, code, tookMs: performance.now() - sentMs, traceparent, context });
   }
 }
 
-function initOf<P extends Protocol, M extends keyof P & string>(
+function buildRequestInit<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
   traceparent: string,
 ): RequestInit {
@@ -177,11 +177,11 @@ function callRefusal(
   if (status < 400) return violation(call, 'status', `${status} instead of an answer`);
   const isMissing =
     status === 404 ? !body.success || body.data.error.code === 'unknown-method' : [405, 501].includes(status);
-  if (isMissing && definitionOf(call).optional)
+  if (isMissing && getMethodDefinition(call).optional)
     return conveyorError('extension-lacks-method', { service: service.name, method });
   const final = status < 500 ? status !== 408 && status !== 429 : body.success && !body.data.error.retryable;
   if (final) return conveyorError('extension-rejected', { service: service.name, method, status, detail });
-  return extensionUnavailable(call, `${`${status} ${detail}`.trim()} (${shownUrl(service.url)})`);
+  return extensionUnavailable(call, `${`${status} ${detail}`.trim()} (${redactUrl(service.url)})`);
 }
 
 const violation = (

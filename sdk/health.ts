@@ -1,5 +1,5 @@
-import { erroredEvidence, evaluateCheck, unreachedEvidence } from '../domain/health/evaluate';
-import { baselineFor, lookbackOf } from '../domain/health/lookback';
+import { createErroredEvidence, evaluateCheck, createUnreachedEvidence } from '../domain/health/evaluate';
+import { baselineFor, computeLookback } from '../domain/health/lookback';
 import { sum, type TimeRange } from '../domain/health/series';
 import type { CheckEvidence } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
@@ -61,14 +61,16 @@ export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse
 const isJudged = ({ fresh, updated = 0 }: UnitTasks): boolean => fresh.length > 0 || updated > 0;
 
 /** The answer if nothing could be evaluated. */
-export function erroredResponse(
+export function createErroredResponse(
   { targets, checks, now, intervalMs }: Pick<JudgeRequest, 'targets' | 'checks' | 'now' | 'intervalMs'>,
   detail: string,
 ): JudgeResponse {
   const errored = (scope: HealthCheck['scope']): CheckEvidence[] =>
     checks
       .filter((check) => check.scope === scope)
-      .map((check) => erroredEvidence(check, { start: now - lookbackOf(check, intervalMs), end: now }, detail));
+      .map((check) =>
+        createErroredEvidence(check, { start: now - computeLookback(check, intervalMs), end: now }, detail),
+      );
   const judged = targets.filter(isJudged);
   return {
     units: targets.map((target) => ({ id: target.id, checks: judged.includes(target) ? errored('unit') : [] })),
@@ -84,11 +86,11 @@ function judgeWith(
 ): (check: HealthCheck, targets: readonly UnitTasks[]) => Promise<CheckEvidence> {
   const read = readSides(request.query, concurrencyGate(QUERIES_AT_ONCE), request.deadlineMs);
   return async (check, targets) => {
-    const lookback = lookbackOf(check, request.intervalMs);
+    const lookback = computeLookback(check, request.intervalMs);
     const window: TimeRange = { start: request.now - lookback, end: request.now };
     const baseline = baselineFor(request.baseline, lookback);
     const unreached = targets.every(({ fresh }) => fresh.length === 0);
-    if (unreached) return unreachedEvidence(check, window, sum(targets.map(({ updated = 0 }) => updated)));
+    if (unreached) return createUnreachedEvidence(check, window, sum(targets.map(({ updated = 0 }) => updated)));
     try {
       const groups = taskGroups(check, targets);
       const [fresh, control, before] = await Promise.all([
@@ -98,7 +100,7 @@ function judgeWith(
       ]);
       return evaluateCheck({ check, fresh, control, before, window, baseline });
     } catch (error) {
-      return erroredEvidence(check, window, error instanceof Error ? error.message : String(error));
+      return createErroredEvidence(check, window, error instanceof Error ? error.message : String(error));
     }
   };
 }

@@ -11,15 +11,15 @@ type FetchHandler<A extends readonly unknown[]> = (request: Request, ...rest: A)
 export const localOnly =
   <A extends readonly unknown[]>(answer: FetchHandler<A>): FetchHandler<A> =>
   (request, ...rest) =>
-    refusedElsewhere(request) ?? refusedBody(request) ?? answer(request, ...rest);
+    refuseForeignRequest(request) ?? refuseNonJsonBody(request) ?? answer(request, ...rest);
 
 /** The same for a server that only answers questions, with bodies of any type: a page of another origin cannot read the answer. */
 export const localNamesOnly =
   <A extends readonly unknown[]>(answer: FetchHandler<A>): FetchHandler<A> =>
   (request, ...rest) =>
-    refusedElsewhere(request) ?? answer(request, ...rest);
+    refuseForeignRequest(request) ?? answer(request, ...rest);
 
-function refusedElsewhere({ headers }: Request): Response | undefined {
+function refuseForeignRequest({ headers }: Request): Response | undefined {
   const host = headers.get('host') ?? '';
   if (!isLocalName(host)) return refusalResponse(403, 'not-local', `${host || 'it'} is not a name of this machine`);
   const origin = headers.get('origin');
@@ -28,7 +28,7 @@ function refusedElsewhere({ headers }: Request): Response | undefined {
   return undefined;
 }
 
-function refusedBody({ headers }: Request): Response | undefined {
+function refuseNonJsonBody({ headers }: Request): Response | undefined {
   const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
   if (!hasBody || /^application\/json *(;|$)/i.test(headers.get('content-type') ?? '')) return undefined;
   return refusalResponse(415, 'not-json', 'the body has to be application/json');

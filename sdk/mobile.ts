@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  isOf,
+  isFieldValue,
   type FieldType,
   type FieldValue,
   type MobileSchema,
@@ -175,7 +175,7 @@ class PullingConfig implements MobileConfig {
       const values = { ...before };
       for (const [field, type] of Object.entries(schema)) {
         const value = given?.[field];
-        if (isOf(type, value)) values[field] = { value, at };
+        if (isFieldValue(type, value)) values[field] = { value, at };
         // If the answer omits a config, all of its hashed state matches the client's.
         else if (!given && before[field]?.at === confirmedAt && before[field]) values[field] = { ...before[field], at };
       }
@@ -192,7 +192,7 @@ class PullingConfig implements MobileConfig {
         const found = kept[config];
         const fields = Object.entries(found?.schema === mobileHash(schema) ? (found?.values ?? {}) : {});
         const good = fields.filter(
-          ([field, it]) => schema[field] && isOf(schema[field], it.value) && Number.isFinite(it.at),
+          ([field, it]) => schema[field] && isFieldValue(schema[field], it.value) && Number.isFinite(it.at),
         );
         // A cache of an earlier version has no time, and the next pull brings the whole config.
         const at = Number.isFinite(found?.at) ? (found?.at ?? 0) : 0;

@@ -84,7 +84,7 @@ export class ModelLoading {
     try {
       const isThere = !this.isTouched && this.last?.pack.digest === wanted.pack.digest;
       if (!isThere) {
-        await refusing(() => this.use.check?.(wanted.model));
+        await withModelRefusal(() => this.use.check?.(wanted.model));
         await this.merge(wanted, signal);
       }
       if (signal.aborted) return;
@@ -126,7 +126,7 @@ export class ModelLoading {
         whole.update(bytes);
         this.isTouched = true;
         if (isFromProxy) this.isAway = false;
-        await refusing(() => this.use.merge({ model, index, offset: index * pack.pieceBytes, bytes }));
+        await withModelRefusal(() => this.use.merge({ model, index, offset: index * pack.pieceBytes, bytes }));
         index += 1;
       }
     };
@@ -143,7 +143,7 @@ export class ModelLoading {
     }
     const digest = whole.digest('hex');
     if (digest !== pack.digest) throw new ModelRefusal(`its digest is ${digest}, and not ${pack.digest}`);
-    await refusing(() => this.use.onReady?.(model));
+    await withModelRefusal(() => this.use.onReady?.(model));
     this.last = { pack, model };
     this.isTouched = false;
   }
@@ -186,7 +186,7 @@ export class ModelLoading {
 }
 
 /** Turns the application's error into the reason of the refusal. */
-async function refusing(work: () => void | Promise<void> | undefined): Promise<void> {
+async function withModelRefusal(work: () => void | Promise<void> | undefined): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -34,7 +34,7 @@ export async function* readPieces(
     if (response.status === 404) throw new NotYet(await badAnswer(response));
     if (!response.ok || !response.body) throw new Error(await badAnswer(response));
     let [piece, filled] = [from, 0];
-    for await (const chunk of chunksOf(response.body, either)) {
+    for await (const chunk of streamChunks(response.body, either)) {
       clearTimeout(timer);
       for (let at = 0; at < chunk.length;) {
         const size = sizeOfPiece(pack, piece);
@@ -56,7 +56,7 @@ export async function* readPieces(
 }
 
 /** Ends when the signal is aborted: a body that has already arrived in full does not always notice it. */
-async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* streamChunks(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);
   signal.addEventListener('abort', cancel, { once: true });

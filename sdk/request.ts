@@ -56,7 +56,7 @@ export async function sendRequest(
   const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
   try {
     const response = await send(new Request(address, { redirect: 'manual', ...init, signal }), { signal });
-    const text = await boundedText(response, maxBytes, signal);
+    const text = await readBoundedText(response, maxBytes, signal);
     const { status, ok, headers } = response;
     return { status, ok, headers, text };
   } catch (error) {
@@ -69,7 +69,7 @@ export async function sendRequest(
 }
 
 /** The decompressed text. */
-async function boundedText({ body }: Response, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
+async function readBoundedText({ body }: Response, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
   if (maxBytes === 0) {
     void body?.cancel().catch(() => undefined);
     return undefined;

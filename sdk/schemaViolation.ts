@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { onOneLine } from '../domain/plainText';
 import type { Contradiction } from './protocol/contradictions/rules';
-import { fieldOf } from './server';
+import { formatFieldPath } from './server';
 
 /** Longer values are cut: one text of an answer may have many megabytes. */
 const MAX_VALUE_CHARACTERS = 80;
@@ -14,7 +14,7 @@ export function explainViolation(answer: unknown, { issues: [issue] }: z.ZodErro
   const path = issue?.path ?? [];
   const value = showValue(path.reduce(readField, answer));
   return {
-    field: onOneLine(cutAfter(fieldOf(path), MAX_TEXT_CHARACTERS)),
+    field: onOneLine(cutAfter(formatFieldPath(path), MAX_TEXT_CHARACTERS)),
     detail: `${issue?.message ?? 'not as its schema says'} (it is ${value})`,
   };
 }

@@ -170,7 +170,7 @@ export function serveTaskController(
 }
 
 /** `targets.0.unit`, or `body` for the whole body: the name of a field in problems, here and in the client. */
-export const fieldOf = (path: readonly PropertyKey[]): string =>
+export const formatFieldPath = (path: readonly PropertyKey[]): string =>
   path.length > 0 ? path.map(String).join('.') : 'body';
 
 /** A number alone is not enough: a restarted cluster manager counts from 1 again. */
@@ -195,7 +195,7 @@ async function readCall(
     });
   const parsed = bodySchema(definition).safeParse(body);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${fieldOf(issue.path)}: ${issue.message}`);
+    const problems = parsed.error.issues.map((issue) => `${formatFieldPath(issue.path)}: ${issue.message}`);
     throw new ExtensionError('invalid-request', problems.join('; '));
   }
   const key = c.req.header('idempotency-key') ?? null;

@@ -5,7 +5,7 @@ import { SITEVAR_LIMITS } from '../domain/limits';
 import { onOneLine } from '../domain/plainText';
 import { jsonBytes, sizeAndLimit } from '../domain/size';
 import { deviations, type Deviation } from '../configerator/domain/sitevar/deviation';
-import { describeShape, shapeOf } from '../configerator/domain/sitevar/shape';
+import { describeShape, inferShape } from '../configerator/domain/sitevar/shape';
 
 /** A store of sitevars: a value under a name, with its history. */
 export interface SitevarPort {
@@ -47,22 +47,22 @@ export interface Sitevars {
 
 export function sitevars({ port, checkers = {} }: SitevarOptions): Sitevars {
   const review = async (name: string, value: unknown): Promise<SitevarReview> => {
-    const shape = shapeOf(await port.history(name));
+    const shape = inferShape(await port.history(name));
     const checker = Object.hasOwn(checkers, name) ? checkers[name] : undefined;
     return {
       ...(shape && { was: describeShape(shape) }),
       warnings: shape ? deviations(shape, value) : [],
-      refused: checker ? reasonsOf(checker, value) : [],
+      refused: checker ? runChecker(checker, value) : [],
     };
   };
   return {
-    review: async (name, value) => review(name, accepted(name, value)),
+    review: async (name, value) => review(name, acceptSitevar(name, value)),
     propose: async (name, value, { message, anyway = false }) => {
-      const proposed = accepted(name, value);
+      const proposed = acceptSitevar(name, value);
       const { warnings, refused } = await review(name, proposed);
       if (refused.length > 0) throw conveyorError('sitevar-refused', { name, problems: refused });
       if (warnings.length > 0 && !anyway)
-        throw conveyorError('sitevar-deviates', { name, warnings: warnings.map(worded) });
+        throw conveyorError('sitevar-deviates', { name, warnings: warnings.map(formatDeviation) });
       return port.propose(name, proposed, message);
     },
   };
@@ -79,12 +79,12 @@ export const checkedBy =
   };
 
 /** The value in its JSON form. */
-function accepted(name: string, value: unknown): unknown {
+function acceptSitevar(name: string, value: unknown): unknown {
   const refuse = (problem: string): never => {
     throw conveyorError('sitevar-refused', { name: onOneLine(name), problems: [problem] });
   };
   if (!NAME.test(name)) refuse('a name has lower-case letters, digits and -, 63 at most');
-  const text = jsonOf(value);
+  const text = toStrictJson(value);
   if (text === undefined) return refuse('there is no such value in JSON');
   const proposed = JSON.parse(text) as unknown;
   const { max } = SITEVAR_LIMITS.value;
@@ -95,7 +95,7 @@ function accepted(name: string, value: unknown): unknown {
 }
 
 /** Also undefined if the value contains itself, is too deep, or has a number that JSON would turn into null. */
-function jsonOf(value: unknown): string | undefined {
+function toStrictJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_key, it: unknown) => {
       if (typeof it === 'number' && !Number.isFinite(it)) throw new Error('no number of JSON');
@@ -106,7 +106,7 @@ function jsonOf(value: unknown): string | undefined {
   }
 }
 
-function reasonsOf(checker: SitevarChecker, value: unknown): readonly string[] {
+function runChecker(checker: SitevarChecker, value: unknown): readonly string[] {
   try {
     return checker(value).slice(0, SITEVAR_LIMITS.checks.max).map(onOneLine);
   } catch (error) {
@@ -114,4 +114,4 @@ function reasonsOf(checker: SitevarChecker, value: unknown): readonly string[] {
   }
 }
 
-const worded = ({ path, why }: Deviation): string => onOneLine(path === '' ? `it ${why}` : `${path} ${why}`);
+const formatDeviation = ({ path, why }: Deviation): string => onOneLine(path === '' ? `it ${why}` : `${path} ${why}`);

@@ -15,7 +15,7 @@ import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
 import { Readiness } from './readiness';
 import { API_ROUTES } from './routes';
-import { sharedExamination } from './routes/examination';
+import { shareExamination } from './routes/examination';
 import { healthRoutes } from './routes/health';
 import { metricsRoutes } from './routes/metrics';
 import { recordAnonymousRequests } from './strangers';
@@ -67,7 +67,7 @@ export function createApp(deps: ServerDeps): Hono {
       ...{ client: deps.deliveries ?? deps.client, turns: new KeyedQueue() },
       ...{ lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
     }),
-    examination: sharedExamination(deps),
+    examination: shareExamination(deps),
   };
   for (const { route, respond } of API_ROUTES)
     app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
-import { writtenOut } from '../domain/plainText';
+import { escapeUnsafe } from '../domain/plainText';
 
 /** Codes whose status is not derived from the exit code of the command line. */
 const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
@@ -45,7 +45,7 @@ export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
     process.stderr.write(
-      `${callerTrace(context)}${writtenOut(error instanceof Error ? (error.stack ?? error.message) : String(error), '\n')}\n`,
+      `${callerTrace(context)}${escapeUnsafe(error instanceof Error ? (error.stack ?? error.message) : String(error), '\n')}\n`,
     );
   const { code, message, hint } = known ?? {
     ...conveyorError('internal', { detail: '' }),

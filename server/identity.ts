@@ -44,7 +44,8 @@ export class Identities {
     const iss = orUndefined(() => decodeJwt(token).iss);
     // One provider may be listed several times, each for different tokens.
     const known = this.issuers().filter(({ issuer }) => issuer === iss);
-    if (known.length === 0) throw unauthorized('no identity provider of the configuration has made this token');
+    if (known.length === 0)
+      throw createUnauthorizedError('no identity provider of the configuration has made this token');
     const refusals: string[] = [];
     for (const issuer of known) {
       const outcome = await this.verifyToken(issuer, token);
@@ -52,7 +53,9 @@ export class Identities {
       refusals.push(outcome);
     }
     const why = [...new Set(refusals)].join('; ');
-    throw refusals.includes(EXPIRED) ? conveyorError('unauthorized', { why, expired: true }) : unauthorized(why);
+    throw refusals.includes(EXPIRED)
+      ? conveyorError('unauthorized', { why, expired: true })
+      : createUnauthorizedError(why);
   }
 
   /** The identity, or the reason for a refusal. */
@@ -117,7 +120,7 @@ function identityFromClaims(
   return { principal, groups: names, expiresAtMs: (claims.exp ?? 0) * 1_000, door: 'oidc' };
 }
 
-const unauthorized = (why: string) => conveyorError('unauthorized', { why });
+const createUnauthorizedError = (why: string) => conveyorError('unauthorized', { why });
 
 const providerUnreachable = (issuer: string, error: unknown) =>
   conveyorError('identity-unreachable', { issuer, detail: error instanceof Error ? error.message : String(error) });

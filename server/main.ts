@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
-import { taskQueueOf } from '../client/apply';
-import { audited } from '../client/audited';
+import { resolveTaskQueue } from '../client/apply';
+import { auditClient } from '../client/audited';
 import { queueBacklogs } from '../client/backlogs';
 import { connectTemporal, type Temporal } from '../client/connection';
 import { examine } from '../client/examination';
@@ -10,7 +10,7 @@ import { whyNothingIsStored } from '../client/writes';
 import type { Decided } from '../client/permissionGate';
 import { openCounts } from '../client/openCounts';
 import { frontIndex } from '../client/pipelineIndex';
-import { wallsOf } from '../configerator/compiler/walls';
+import { createWallsProbe } from '../configerator/compiler/walls';
 import { copiesFolder } from '../configerator/repository/repository';
 import type { Door } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
@@ -52,7 +52,7 @@ async function startServer(): Promise<void> {
   const audit = startAudit(live);
   const through = (door: Door, who?: IdentifiedCaller) => {
     const permitting = (decided?: Decided) => guardClient(client, () => factsFor(registry, who), door, decided);
-    return audit === undefined ? permitting() : audited(permitting, audit, door);
+    return audit === undefined ? permitting() : auditClient(permitting, audit, door);
   };
   const temporal = await connectTemporal({ seal });
   const reads = isClosed(place) ? 'open' : 'authenticated';
@@ -72,7 +72,7 @@ async function startServer(): Promise<void> {
     ...(audit === undefined ? {} : { audit }),
     ...(registry.archive === null ? {} : { archive: (await openArchive(registry.archive, process.env)).archive }),
     copies: copiesFolder(process.env),
-    programs: wallsOf(registry),
+    programs: createWallsProbe(registry),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
     log: note,
@@ -107,7 +107,7 @@ async function startServer(): Promise<void> {
 
 /** The parts of the front end that query Temporal directly. */
 function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configRepositories'>) {
-  const taskQueue = taskQueueOf({});
+  const taskQueue = resolveTaskQueue({});
   return {
     index: frontIndex(temporal),
     openCounts: () => openCounts(temporal),

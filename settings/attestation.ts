@@ -21,7 +21,7 @@ const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const STATEMENT = 'https://in-toto.io/Statement/v1';
 
 /** A verifying key, or why the text is not one. */
-export function publicKeyOf(pem: string): KeyObject | string {
+export function parsePublicKey(pem: string): KeyObject | string {
   if (pem.includes('PRIVATE KEY'))
     return 'this is a private key: give its public half (openssl pkey -in FILE -pubout), and sign with another one from now on';
   if (!/^\s*-----BEGIN PUBLIC KEY-----/.test(pem)) return 'expected a public key in PEM: -----BEGIN PUBLIC KEY-----';
@@ -40,14 +40,14 @@ export function publicKeyOf(pem: string): KeyObject | string {
  * The keys that have signed an artifact for a pipeline, or for all (null), according to the attestations in its
  * metadata. Never throws, even for malformed ones.
  */
-export function signersOf(
+export function findSigners(
   keys: readonly SigningKey[],
   { metadata, ...artifact }: Artifact,
   pipeline: string | null,
 ): Signers {
   const found = Object.entries(metadata)
     .filter(([name]) => name === 'attestation' || name.startsWith('attestation.'))
-    .map(([name, text]) => [name, attested(keys, text, { ...artifact, pipeline })] as const);
+    .map(([name, text]) => [name, verifyAttestation(keys, text, { ...artifact, pipeline })] as const);
   if (found.length === 0) return { by: [], not: ['its metadata has no attestation'] };
   return {
     by: [...new Set(found.flatMap(([, { by }]) => by))],
@@ -58,7 +58,7 @@ export function signersOf(
 type AttestedArtifact = Pick<Artifact, 'name' | 'version' | 'digest'> & { readonly pipeline: string | null };
 
 /** The keys that have signed exactly this version in one attestation. */
-function attested(keys: readonly SigningKey[], text: string, about: AttestedArtifact): Signers {
+function verifyAttestation(keys: readonly SigningKey[], text: string, about: AttestedArtifact): Signers {
   const envelope = readEnvelope(text);
   if (typeof envelope === 'string') return { by: [], not: [envelope] };
   const message = preAuthenticated(envelope.payload);
@@ -183,7 +183,7 @@ function whyNotAbout(statement: Statement, { name, version, digest, pipeline }: 
     return `it is about ${excerptLine(names)}, and not about ${wanted}`;
   }
   if (same.some((one) => hasDigest(one, digest))) return undefined;
-  const digests = same.map(digestsOf).join(', ');
+  const digests = same.map(formatDigests).join(', ');
   return `it is about ${wanted} with ${digests ? excerptLine(digests) : 'no digest'}, and this one has ${digest ?? 'no digest'}`;
 }
 
@@ -195,7 +195,7 @@ function hasDigest({ digest = {} }: Subject, wanted: string | undefined): boolea
   );
 }
 
-const digestsOf = ({ digest = {} }: Subject): string =>
+const formatDigests = ({ digest = {} }: Subject): string =>
   Object.entries(digest)
     .map(([algorithm, hex]) => `${algorithm}:${hex}`)
     .join(', ');

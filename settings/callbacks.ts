@@ -39,7 +39,7 @@ export function toCallbacks({ callbacks }: CallbacksConfig, env: Env, file: stri
 }
 
 /** The address at which a run reports its end, and its key. */
-export function callbackOf({ url, secrets: [secret = ''] }: Callbacks, runId: string): RunCallback {
+export function createRunCallback({ url, secrets: [secret = ''] }: Callbacks, runId: string): RunCallback {
   return { url: `${url}/v1/runs/${encodeURI(runId)}/ended`, key: runKey(secret, runId) };
 }
 

@@ -81,7 +81,7 @@ function tryPut(file: string, text: string): boolean {
     linkSync(own, file);
     return true;
   } catch (error) {
-    if (isOneOf(error, 'EEXIST')) return false;
+    if (hasErrorCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     rmSync(own, { force: true });
@@ -96,7 +96,7 @@ function takeAway(file: string, dead: string): void {
     if (readFileSync(aside, 'utf8') !== dead) linkSync(aside, file);
   } catch (error) {
     // Another process was faster.
-    if (!isOneOf(error, 'ENOENT', 'EEXIST')) throw error;
+    if (!hasErrorCode(error, 'ENOENT', 'EEXIST')) throw error;
   } finally {
     rmSync(aside, { force: true });
   }
@@ -144,7 +144,7 @@ function readClaim(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (isOneOf(error, 'ENOENT')) return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -158,5 +158,5 @@ function createInUseError(what: string, holder: Holder | undefined): Error {
   return conveyorError('files-in-use', { what, by });
 }
 
-const isOneOf = (error: unknown, ...codes: readonly string[]): boolean =>
+const hasErrorCode = (error: unknown, ...codes: readonly string[]): boolean =>
   codes.includes((error as NodeJS.ErrnoException).code ?? '');

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { duration } from '../domain/spec/scalars';
 import type { Env } from './env';
-import { signingKey, readSecrets, secretVariables, variableName } from './secrets';
+import { toSigningKey, readSecrets, secretVariables, variableName } from './secrets';
 
 /**
  * How workers send notifications: `notifications` of conveyor.config.yaml. Secrets are in the variables that it names.
@@ -81,7 +81,7 @@ export function keysFor({ secrets, receivers }: Pick<Notifications, 'secrets' | 
   const place = urlPrefix(target);
   const known = receivers.filter((one) => place === one.place || place.startsWith(`${one.place}/`));
   const [own] = [...known].sort((one, other) => other.place.length - one.place.length);
-  if (own !== undefined) return own.secrets.map(signingKey);
+  if (own !== undefined) return own.secrets.map(toSigningKey);
   return secrets.map((secret) => createHmac('sha256', secret).update(`notify:${place}`).digest());
 }
 

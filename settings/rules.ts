@@ -4,7 +4,7 @@ import { USE_KINDS, type PlatformFacts, type PlatformPolicy, type ReadSigners } 
 import { NAME } from '../domain/ids';
 import { ACCESS_LIMITS } from '../domain/limits';
 import { duration, listOf, principal } from '../domain/spec/scalars';
-import { publicKeyOf, signersOf, type SigningKey } from './attestation';
+import { parsePublicKey, findSigners, type SigningKey } from './attestation';
 
 /** Access rules, on which domain/access bases its decisions: `platform` of conveyor.config.yaml. */
 
@@ -44,7 +44,7 @@ const publicKey = z
   .string()
   .max(ACCESS_LIMITS.key.max)
   .transform((pem, context) => {
-    const key = publicKeyOf(pem);
+    const key = parsePublicKey(pem);
     if (typeof key !== 'string') return key;
     context.addIssue({ code: 'custom', message: key });
     return z.NEVER;
@@ -150,7 +150,7 @@ export const toSigningKeys = (given: PlatformConfig): readonly SigningKey[] =>
 export const toSigners =
   (signingKeys: readonly SigningKey[]): ReadSigners =>
   (artifact, pipeline) =>
-    signersOf(signingKeys, artifact, pipeline);
+    findSigners(signingKeys, artifact, pipeline);
 
 interface KnownNames extends PlatformFacts {
   readonly extensions: readonly { readonly kind: string; readonly name: string }[];

@@ -124,7 +124,7 @@ export function toScripts({ scripts }: ScriptsConfig, env: Env, file: string): S
   const inFolder = (folder: string): string => resolve(dirname(file), folder);
   return {
     enabled: scripts.enabled ?? false,
-    required: requiredGuarantees(scripts),
+    required: listRequiredGuarantees(scripts),
     network: scripts.network ?? 'none',
     user: scripts.user ?? 'nobody',
     group: scripts.group ?? null,
@@ -141,7 +141,7 @@ export function toScripts({ scripts }: ScriptsConfig, env: Env, file: string): S
 }
 
 /** If the file itself gives scripts the network, its isolation is not required. */
-function requiredGuarantees({ isolation, network }: ScriptsConfig['scripts']): readonly Guarantee[] {
+function listRequiredGuarantees({ isolation, network }: ScriptsConfig['scripts']): readonly Guarantee[] {
   const wanted = isolation ?? REQUIRED;
   return network === 'host' ? wanted.filter((name) => name !== 'network') : wanted;
 }

@@ -27,7 +27,7 @@ export function readSecrets(variables: readonly string[], env: Env, file: string
   return variables.flatMap((name) => {
     const secret = env[name];
     if (!secret) return [];
-    const bytes = signingKey(secret).length;
+    const bytes = toSigningKey(secret).length;
     if (bytes >= MIN_SECRET_BYTES) return [secret];
     const detail = `${name} holds ${bytes} bytes, and a secret has ${MIN_SECRET_BYTES} at least; openssl rand -hex 32 makes one`;
     throw conveyorError('config-invalid', { file, detail });
@@ -35,7 +35,7 @@ export function readSecrets(variables: readonly string[], env: Env, file: string
 }
 
 /** The signing key of a secret: the bytes of `whsec_<base64>`, the form of Standard Webhooks, else the literal text. */
-export const signingKey = (secret: string): Buffer =>
+export const toSigningKey = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
 
 /** Whether two secrets are equal; the duration reveals neither a near match nor a length. */

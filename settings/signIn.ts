@@ -24,7 +24,7 @@ export interface Issuer {
   readonly only: Readonly<Record<string, string>>;
 }
 
-export const offersOf = (issuers: readonly Issuer[]): readonly SignInOffer[] =>
+export const listSignInOffers = (issuers: readonly Issuer[]): readonly SignInOffer[] =>
   issuers.flatMap(({ issuer, scopes, client }) => (client === null ? [] : [{ issuer, scopes, client }]));
 
 const TEMPLATE_PLACES = /\{(\w+)\}/g;

@@ -52,13 +52,13 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const config = new SimulatedConfig(simulation, judge);
   const services = serviceApp(simulation, judge, config);
   const network = { inside: viaApp(services), outside: options.fetch ?? options.network ?? fetch };
-  const advance = advancing(simulation, options.now, network, sleep, config);
+  const advance = createAdvancer(simulation, options.now, network, sleep, config);
   const app = new Hono();
   app.onError((error, c) => {
     if (error instanceof LostReplyError) throw error;
     return c.json({ error: { code: 'internal', message: error.message, retryable: true } }, 500);
   });
-  app.notFound(nothingThere);
+  app.notFound(respondNotFound);
   app.get('/livez', (c) => c.text('ok'));
   app.get('/readyz', (c) => c.text('ok'));
   app.use(async (c, next) => {
@@ -99,7 +99,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
  * type `config` make its steps. The world stops meanwhile: a call that arrives then (from a controller that asks for more) sees it unchanged.
  * Controllers elsewhere are called afterwards, and no caller waits for them.
  */
-function advancing(
+function createAdvancer(
   simulation: Simulation,
   now: SimulatorOptions['now'],
   network: Network,
@@ -135,12 +135,12 @@ function advancing(
   return inTurn;
 }
 
-const nothingThere = (c: Context): Response =>
+const respondNotFound = (c: Context): Response =>
   c.json({ error: { code: 'not-found', message: `nothing at ${c.req.path}`, retryable: false } }, 404);
 
 function serviceApp(simulation: Simulation, judge: FleetJudge, config: SimulatedConfig): Hono {
   const app = new Hono();
-  app.notFound(nothingThere);
+  app.notFound(respondNotFound);
   app.route('/push-types/twine', twinePushType(simulation, judge));
   app.mount('/push-types/config', config.fetch);
   for (const [name, service] of Object.entries(actionServices(simulation))) app.route(`/actions/${name}`, service);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseNestedJson } from '../domain/json';
-import { ExtensionError, fieldOf } from '../sdk/server';
+import { ExtensionError, formatFieldPath } from '../sdk/server';
 
 /** A duration or a time, in ms. */
 export const milliseconds = z.number().nonnegative();
@@ -19,6 +19,6 @@ export async function body(request: Request): Promise<unknown> {
 export function parseInput<S extends z.ZodType>(schema: S, value: unknown, field?: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${field ?? fieldOf(issue.path)}: ${issue.message}`);
+  const problems = parsed.error.issues.map((issue) => `${field ?? formatFieldPath(issue.path)}: ${issue.message}`);
   throw new ExtensionError('invalid-request', problems.join('; '));
 }

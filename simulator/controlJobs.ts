@@ -5,7 +5,7 @@ import { ExtensionError } from '../sdk/server';
 import { body, parseInput, milliseconds } from './controlInput';
 import { controllerSchema } from './controllers/spec';
 import type { Simulation } from './simulation';
-import { hasTask, slotsOf, type Job } from './twine/job';
+import { hasTask, listTaskSlots, type Job } from './twine/job';
 import { addJob, removeJob, resizeJob, restartTasks, viewJob } from './twine/jobs';
 
 /** The part of the control API that is about jobs. */
@@ -92,7 +92,7 @@ export function addJobRoutes(app: Hono, simulation: Simulation): void {
       .int()
       .nonnegative()
       .refine((value) => hasTask(job, value), { error: `no slot of ${job.name}` });
-    const { slots = slotsOf(job) } = parseInput(
+    const { slots = listTaskSlots(job) } = parseInput(
       z.strictObject({ slots: z.array(slot).optional() }),
       await body(c.req.raw),
     );

@@ -1,6 +1,6 @@
 import { CHECKERS } from './checkers';
 import { CONFIG_CHECKERS } from './configerator/checkers';
-import { leaderOf, type Configerator } from './configerator/configerator';
+import { rebuildLeader, type Configerator } from './configerator/configerator';
 import type { ConfigEvent } from './configerator/events';
 import { handleConfig } from './configerator/handle';
 import { followTask } from './configerator/subscribers';
@@ -146,7 +146,7 @@ export class Simulation implements Twine {
         if (text !== null) this.violated(invariant, text);
       }
     };
-    const leader = leaderOf(state.configerator, () => world.now);
+    const leader = rebuildLeader(state.configerator, () => world.now);
     return { world, state: state.configerator, notify, leader, landers: new Map(), isStepDue: false };
   }
 

@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import { SEARCH_ATTRIBUTES } from '../domain/searchAttributes';
 import { circles } from './setup/circles';
 import { deadExports } from './setup/exports';
-import { droppedPhrases, droppedWords, placesOfDefinitions } from './setup/names';
+import { droppedPhrases, droppedWords, namesWithoutVerb, placesOfDefinitions } from './setup/names';
 import { repositoryFiles } from './setup/repositoryFiles';
 import { ROOT, functionsOf, nonBlankLines, parse, runningSources, testSources } from './setup/sources';
 
@@ -45,6 +45,17 @@ describe('the code stays small enough to read', () => {
   });
 });
 
+/** Names that users know, of the sdk and of a workflow; and nouns that name a schema and a problem. */
+const NAMES_THAT_STAY = [
+  ...['domain/fleet/amount.ts: tasksOf', 'configerator/domain/gatekeeper/mix.ts: mixOf'],
+  ...['sdk/sitevars.ts: checkedBy', 'sdk/controllers/loadAdaptive.ts: loadOf'],
+  ...'slotsOf reservedSlots unfinished deployOf pendingSlots progressOf unitOf'
+    .split(' ')
+    .map((name) => `sdk/updates/choose.ts: ${name}`),
+  'workflows/landing.ts: landing',
+  ...['domain/spec/scalars.ts: listOf', 'domain/spec/problem.ts: warningAt'],
+];
+
 describe('a name leads to one thing', () => {
   test('fewer than 8 % of the definitions share their name with another', () => {
     const places = placesOfDefinitions(product);
@@ -56,6 +67,10 @@ describe('a name leads to one thing', () => {
 
   test('no definition and no file has a word that was dropped', () => {
     expect(droppedWords(product)).toEqual([]);
+  });
+
+  test('a function is named by a verb', () => {
+    expect(namesWithoutVerb(product).sort()).toEqual([...NAMES_THAT_STAY].sort());
   });
 
   test('no message, comment, title or page has a phrase that was dropped', () => {
@@ -73,6 +88,8 @@ describe('a name leads to one thing', () => {
     ];
     expect(placesOfDefinitions(planted).get('twice')).toEqual(['domain/a.ts', 'domain/leftovers.ts']);
     expect(droppedWords(planted)).toEqual(['domain/a.ts: insistOn', 'domain/leftovers.ts']);
+    const functions = 'const kindOf = () => 1; function soaked() {} const sent = () => 1; const embedSbom = () => 1;';
+    expect(namesWithoutVerb([parse('a.ts', functions)])).toEqual(['a.ts: kindOf', 'a.ts: soaked', 'a.ts: sent']);
     const lines = [
       ...[
         'it goes' + ' on',

@@ -27,9 +27,9 @@ import { createSnapshotStore } from '../activities/snapshots';
 import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
-import { wallsOf, type ProgramWalls } from '../configerator/compiler/walls';
+import { createWallsProbe, type ProgramWalls } from '../configerator/compiler/walls';
 import { copiesFolder } from '../configerator/repository/repository';
-import { sealing } from '../client/seal';
+import { createSealOptions } from '../client/seal';
 import type { Registry } from '../settings/registry';
 import type { ObservedCall } from '../sdk/client';
 import type { Runner } from '../sandbox/runner';
@@ -39,7 +39,7 @@ import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 import { bundleForBuild } from '../workflows/versioning';
 import { featureActivities, lookForKnownBugs } from './features';
 import { workerIdentity, type ServerClock } from './serverClock';
-import { sinksOf } from './sinks';
+import { createSinks } from './sinks';
 import { NOT_TRACED, type Tracing } from './tracing';
 import { withLandingRights } from './landingRights';
 
@@ -82,8 +82,8 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   const common: Omit<WorkerOptions, 'taskQueue'> = {
     connection,
     namespace,
-    activities: activitiesOf(parts),
-    ...sealing(registry.seal),
+    activities: createWorkerActivities(parts),
+    ...createSealOptions(registry.seal),
     maxHeartbeatThrottleInterval: '1s',
     activityTaskPollerBehavior: { type: 'autoscaling' },
   };
@@ -91,8 +91,8 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   const main = Worker.create({
     ...common,
     taskQueue,
-    workflowBundle: bundleOf(codePath, options),
-    sinks: sinksOf(tracing, parts.taskStarted),
+    workflowBundle: loadWorkflowBundle(codePath, options),
+    sinks: createSinks(tracing, parts.taskStarted),
     stickyQueueScheduleToStartTimeout: '1s',
     maxConcurrentWorkflowTaskExecutions: 120,
     maxConcurrentActivityTaskExecutions: slots.effects,
@@ -110,14 +110,24 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   return asOne(await Promise.all([main, ...beside]));
 }
 
-function bundleOf(codePath: string, { workerDeploymentOptions }: Partial<WorkerOptions> = {}): WorkflowBundleOption {
+function loadWorkflowBundle(
+  codePath: string,
+  { workerDeploymentOptions }: Partial<WorkerOptions> = {},
+): WorkflowBundleOption {
   if (workerDeploymentOptions?.useWorkerVersioning !== true) return { codePath };
   return { code: bundleForBuild(readFileSync(codePath, 'utf8')) };
 }
 
-function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, ...unmeasured }: WorkerParts): object {
-  const programs = unmeasured.programs ?? wallsOf(unmeasured.registry);
-  const ports = { ...unmeasured, registry: observedCalls(unmeasured.registry, tracing) };
+function createWorkerActivities({
+  client,
+  index,
+  taskQueue,
+  runner,
+  tracing = NOT_TRACED,
+  ...unmeasured
+}: WorkerParts): object {
+  const programs = unmeasured.programs ?? createWallsProbe(unmeasured.registry);
+  const ports = { ...unmeasured, registry: observeCalls(unmeasured.registry, tracing) };
   const snapshots = createSnapshotStore({ client, taskQueue });
   const canaries = createCanaryReader(client);
   const extended = { ...ports, client, index };
@@ -148,7 +158,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
  * Wraps the registry so that calls to its extensions are timed and traced. It always reflects the present
  * configuration.
  */
-function observedCalls(registry: Registry, tracing: Tracing): Registry {
+function observeCalls(registry: Registry, tracing: Tracing): Registry {
   const meter: Meter = Runtime.instance().metricMeter;
   const find: Registry['find'] = (kind, name) => ({
     ...registry.find(kind, name),

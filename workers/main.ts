@@ -5,10 +5,10 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, NativeConnection, Runtime, type LogLevel, type RuntimeOptions } from '@temporalio/worker';
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
-import { firstLineOf } from '../client/connection';
+import { getFirstLine } from '../client/connection';
 import { connectGrpc } from '../client/grpcConnection';
 import { createPipelineIndex } from '../client/pipelineIndex';
-import { sealing } from '../client/seal';
+import { createSealOptions } from '../client/seal';
 import { ensureSweeps } from '../client/schedules';
 import { temporalUnreachable } from '../client/unreachable';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
@@ -25,7 +25,7 @@ import { createWorker } from './createWorker';
 import { ensureSchedules } from './features';
 import { createLog } from './log';
 import { createServerClock } from './serverClock';
-import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
+import { explainListening, METRICS_ADDRESS, buildTelemetryOptions } from './telemetry';
 import { openTracing } from './tracing';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more for more throughput. */
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const taskQueue = process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
   const build = process.env[WORKER_BUILD];
   const [connection, clientConnection] = await connect(address, connectionOptions);
-  const client = new Client({ connection: clientConnection, namespace, ...sealing(registry.seal) });
+  const client = new Client({ connection: clientConnection, namespace, ...createSealOptions(registry.seal) });
   const runner = createRunner(registry.scripts);
   const tracing = await openTracing(process.env);
   const serverClock = createServerClock(wallClock, Runtime.instance().metricMeter, log);
@@ -121,7 +121,7 @@ function installRuntime(): pino.Logger {
   const options: RuntimeOptions = {
     logger: new DefaultLogger('INFO', ({ level: name, message, meta }) => log[level(name)](meta ?? {}, message)),
     shutdownSignals: [...SHUTDOWN_SIGNALS],
-    ...telemetryOf(metrics),
+    ...buildTelemetryOptions(metrics),
   };
   explainListening(metrics, () => Runtime.install(options));
   return log;
@@ -134,7 +134,7 @@ async function connect(
   try {
     return [await NativeConnection.connect({ ...options, address }), await connectGrpc({ ...options, address })];
   } catch (error) {
-    throw await temporalUnreachable({ address, wantsTls: Boolean(options.tls) }, firstLineOf(error));
+    throw await temporalUnreachable({ address, wantsTls: Boolean(options.tls) }, getFirstLine(error));
   }
 }
 

@@ -5,7 +5,7 @@ import type { ServerClock } from './serverClock';
 import { NOT_TRACED, type Tracing } from './tracing';
 
 /** Receives the output of workflows once, and nothing during a replay. */
-export const sinksOf = (
+export const createSinks = (
   { ended }: Tracing = NOT_TRACED,
   taskStarted: ServerClock['taskStarted'] = () => undefined,
 ): InjectedSinks<TraceSinks & ClockSinks> => ({

@@ -15,7 +15,7 @@ const QUICK_METRICS: readonly string[] = [WORKER_METRICS.calls.name, WORKER_METR
  * The metrics of a worker and of Temporal's SDK, in the conventions of Prometheus; without an address there are none.
  * @throws ConveyorError `usage`
  */
-export function telemetryOf(address: string | undefined): Pick<RuntimeOptions, 'telemetryOptions'> {
+export function buildTelemetryOptions(address: string | undefined): Pick<RuntimeOptions, 'telemetryOptions'> {
   if (address === undefined || address === '') return {};
   if (!isBindAddress(address))
     throw conveyorError('usage', {

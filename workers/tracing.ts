@@ -31,13 +31,13 @@ export async function openTracing(env: Readonly<Record<string, string | undefine
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
   const resource = resourceFromAttributes({ 'service.name': env['OTEL_SERVICE_NAME'] ?? 'conveyor' });
-  return tracingTo(new BatchSpanProcessor({ exporter: new OTLPTraceExporter() }), resource);
+  return createTracing(new BatchSpanProcessor({ exporter: new OTLPTraceExporter() }), resource);
 }
 
 /** A silent collector must not keep a worker from ending. */
 const LAST_WORDS_MS = 5_000;
 
-function tracingTo(processor: SpanProcessor, resource: ReadableSpan['resource']): Tracing {
+function createTracing(processor: SpanProcessor, resource: ReadableSpan['resource']): Tracing {
   return {
     ended: (spans) => {
       for (const span of spans) processor.onEnd(readable(span, resource, SpanKind.INTERNAL));

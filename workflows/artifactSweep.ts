@@ -4,7 +4,7 @@ import { memoryAfter, type SweepMemory } from '../domain/finder/memory';
 import { sweepDetails, type SweepOutcome } from '../domain/finder/sweep';
 import { showDetails } from './details';
 import { sweepers } from './proxies';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /**
  * Runs the looks of one finder for all its pipelines, one after the other. The Schedule passes in the result of the last run that completed, which
@@ -23,7 +23,7 @@ export async function artifactSweep(order: SweepOrder): Promise<SweepReport | nu
   report = 'report' in swept ? (swept.report ?? last) : sweepReport(memory, startTime.getTime(), swept);
   return report;
 }
-setWorkflowOptions(versioned('artifactSweep'), artifactSweep);
+setWorkflowOptions(buildVersioningOptions('artifactSweep'), artifactSweep);
 
 function sweepReport(
   memory: SweepMemory | null,

@@ -1,5 +1,5 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
-import { cancelled, succeeded, type Ending } from '../domain/deploy/outcome';
+import { createCancelledEnding, createSuccessEnding, type Ending } from '../domain/deploy/outcome';
 import { recordBrought, deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId } from '../domain/ids';
@@ -19,7 +19,7 @@ import { measure } from './measure';
 import { holders } from './proxies';
 import { retag } from './tags';
 import { traceEnded } from './trace';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /**
  * One deploy: plan, lock, phases, completion; a revert may follow any of them (docs/design/deploy.md). It is a child of its release, but
@@ -33,7 +33,7 @@ export async function deploy(input: DeployInput, carried?: DeployRecord): Promis
     return finishDeploy(run, ending);
   });
 }
-setWorkflowOptions(versioned('deploy'), deploy);
+setWorkflowOptions(buildVersioningOptions('deploy'), deploy);
 
 async function performDeploy(run: DeploySession): Promise<Ending> {
   if (!run.input.canary) await acquire(run);
@@ -46,7 +46,9 @@ async function performDeploy(run: DeploySession): Promise<Ending> {
   await undoStopped(run);
   const stop = run.stop();
   if (stop?.kind === 'revert') return undoReverted(run, await revert(run, stop));
-  return stop ? cancelled(run.record.control, run.record.updates.length > 0) : succeeded(run.input, run.record);
+  return stop
+    ? createCancelledEnding(run.record.control, run.record.updates.length > 0)
+    : createSuccessEnding(run.input, run.record);
 }
 
 /**

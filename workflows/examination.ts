@@ -2,7 +2,7 @@ import { setWorkflowOptions } from '@temporalio/workflow';
 import { aheadBetween, clocksOfWorkers, type WorkerClock } from '../domain/clocks';
 import type { Examination, ExaminationOrder } from '../domain/examination';
 import { clockExaminers, extensionExaminers } from './proxies';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /**
  * Its completion shows that Temporal writes and that workers take up work; its result is how extensions answer the
@@ -32,4 +32,4 @@ async function lookAtClock(): Promise<WorkerClock[]> {
   }
 }
 
-setWorkflowOptions(versioned('examination'), examination);
+setWorkflowOptions(buildVersioningOptions('examination'), examination);

@@ -10,10 +10,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  advanced,
+  advanceStage,
   isFanOutOver,
-  missingFor,
-  nothingToDo,
+  listMissingArtifacts,
+  endWithoutChildren,
   withChildren,
   SELECTING,
   shardStarted,
@@ -29,7 +29,7 @@ import { FanOutRun } from './fanOut/run';
 import type { fanOutShard } from './fanOut/shard';
 import { childActivities as asking } from './proxies';
 import { retag, tagPairs } from './tags';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /**
  * The children of a release that succeeded (docs/design/pipeline.md#finders-and-children). It finds the children, and has shards start their
@@ -55,14 +55,14 @@ export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTIN
     return view;
   });
 }
-setWorkflowOptions(versioned('fanOut'), fanOut);
+setWorkflowOptions(buildVersioningOptions('fanOut'), fanOut);
 
 async function select(run: FanOutRun): Promise<void> {
   const { pipeline, number, children } = run.input;
-  const missing = missingFor(run.input);
+  const missing = listMissingArtifacts(run.input);
   if (missing.length > 0) {
     const why = `${releaseId(pipeline, number)} made no ${missing.join(', ')}, so there is nothing to pass to its children`;
-    return run.set((state) => nothingToDo(state, why));
+    return run.set((state) => endWithoutChildren(state, why));
   }
   const selection = await asking.selectChildren(pipeline, children);
   run.set((state) => withChildren(state, selection, children, Date.now()));
@@ -70,7 +70,7 @@ async function select(run: FanOutRun): Promise<void> {
 
 /** Begins the next stage when the one before has ended, then starts or stops the shards that are due. */
 async function advanceFanOut(run: FanOutRun): Promise<void> {
-  run.set((state) => advanced(state, Date.now()));
+  run.set((state) => advanceStage(state, Date.now()));
   await run.sendStop();
   for (const shard of startableShards(run.state, run.input.children))
     if (run.state.stop === null) await startShard(run, shard);

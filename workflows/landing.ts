@@ -14,19 +14,19 @@ import {
 import {
   EMPTY_STRIP,
   nextToLand,
-  queued,
+  enqueueChange,
   withLanded,
   whyNotLand,
   type Landing,
   type LandRequest,
   type Strip,
 } from '../configerator/domain/landing';
-import { list, marked, sections } from '../domain/markdown';
+import { list, formatMarkdown, sections } from '../domain/markdown';
 import { rootCause } from '../domain/rootCause';
 import { conjugate, plural } from '../domain/text';
 import { showDetails } from './details';
 import { landers } from './proxies';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 export interface LandingOrder {
   readonly repository: string;
@@ -53,7 +53,7 @@ export async function landing(order: LandingOrder): Promise<void> {
   scope.cancelRequested.catch(() => undefined);
   return CancellationScope.nonCancellable(() => keep(order));
 }
-setWorkflowOptions(versioned('landing'), landing);
+setWorkflowOptions(buildVersioningOptions('landing'), landing);
 
 async function keep(order: LandingOrder): Promise<void> {
   let strip = EMPTY_STRIP;
@@ -62,7 +62,7 @@ async function keep(order: LandingOrder): Promise<void> {
   setHandler(
     landUpdate,
     (request = { change: 0 }) => {
-      strip = queued(strip, request);
+      strip = enqueueChange(strip, request);
       const { change } = request;
       return new Promise<Landing>((settle) => listeners.set(change, [...(listeners.get(change) ?? []), settle]));
     },
@@ -110,13 +110,15 @@ async function land(
 
 const describe = ({ repository }: LandingOrder, { waiting, landed }: Strip): string =>
   sections(
-    marked`Landing strip of **${repository}**: ${plural(waiting.length, 'change')} ${conjugate(waiting.length, 'wait')}.`,
+    formatMarkdown`Landing strip of **${repository}**: ${plural(waiting.length, 'change')} ${conjugate(waiting.length, 'wait')}.`,
     list(
       'Newest:',
       landed
         .slice(0, 10)
         .map((one) =>
-          'commit' in one ? marked`${String(one.change)} landed as ${one.commit}` : marked`${one.refused.message}`,
+          'commit' in one
+            ? formatMarkdown`${String(one.change)} landed as ${one.commit}`
+            : formatMarkdown`${one.refused.message}`,
         ),
     ),
   );

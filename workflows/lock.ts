@@ -11,12 +11,12 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { bringerOf, learnBrought, type Brought, type BroughtReport, type ReplacedNotice } from '../domain/brought';
+import { formatBringer, learnBrought, type Brought, type BroughtReport, type ReplacedNotice } from '../domain/brought';
 import { isBrought } from '../domain/broughtShapes';
 import {
   BROUGHT_MEMO,
   CANARIES_MEMO,
-  canariesOf,
+  listCanaries,
   isCanary,
   isIdle,
   isLockRequest,
@@ -33,14 +33,14 @@ import {
 } from '../domain/mutex';
 import { workflowIds } from '../domain/ids';
 import { isNestedTooDeep, isText, sameJson } from '../domain/json';
-import { code, list, marked, moment, NO_MARKDOWN, sections } from '../domain/markdown';
+import { code, list, formatMarkdown, moment, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
 import { showDetails } from './details';
 import { onSignal } from './inbox';
 import { replacedSignal } from './messages';
 import { lookers } from './proxies';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 import { BackgroundTasks } from './waiting';
 
 /** These are signals, since the requester is a workflow or starts the lock with its request. */
@@ -77,7 +77,7 @@ export async function lock(settings: Settings, carried: Mutex | null = null): Pr
   scope.cancelRequested.catch(() => void (ignored += 1));
   return CancellationScope.nonCancellable(() => keepLock(settings, revive(carried, Date.now()), () => ignored));
 }
-setWorkflowOptions(versioned('lock'), lock);
+setWorkflowOptions(buildVersioningOptions('lock'), lock);
 
 async function keepLock(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;
@@ -102,10 +102,10 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   const left: string[] = [];
   const notices: ReplacedNotice[] = [];
   const leave = (requester: string): void => {
-    if (canariesOf(mutex).some((canary) => canary.requester === requester)) left.push(requester);
+    if (listCanaries(mutex).some((canary) => canary.requester === requester)) left.push(requester);
     take(releaseMutex(mutex, requester), true);
   };
-  setHandler(canariesQuery, () => canariesOf(mutex));
+  setHandler(canariesQuery, () => listCanaries(mutex));
   setHandler(mutexQuery, () => mutex);
   const join = (canary: Canary): void => {
     mutex = welcome(mutex, canary);
@@ -126,7 +126,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     await Promise.all(notices.splice(0).map(notifyPipeline));
     seen = ignored();
     if (workflowInfo().continueAsNewSuggested && !hasNews())
-      await makeContinueAsNewFunc<typeof lock>(memoOf(canaries, mutex))(settings, mutex);
+      await makeContinueAsNewFunc<typeof lock>(buildLockMemo(canaries, mutex))(settings, mutex);
     await untilDue();
   } while (!isIdle(mutex) || hasNews() || looks.size > 0);
 
@@ -146,7 +146,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   }
 
   async function dropDead(): Promise<void> {
-    const known = [...(mutex.holder?.requesters ?? []), ...canariesOf(mutex).map(({ requester }) => requester)];
+    const known = [...(mutex.holder?.requesters ?? []), ...listCanaries(mutex).map(({ requester }) => requester)];
     const alive = await lookers.stillRunning(known, settings).catch(() => known);
     for (const requester of known) if (!alive.includes(requester)) leave(requester);
   }
@@ -179,19 +179,19 @@ class CanaryCount {
   }
 
   show(mutex: Mutex): void {
-    const { length } = canariesOf(mutex);
+    const { length } = listCanaries(mutex);
     if (!this.areShown || this.shown === length) return;
     this.shown = length;
     upsertMemo({ [CANARIES_MEMO]: length });
   }
 
   carried(mutex: Mutex): Record<string, unknown> {
-    return this.areShown ? { [CANARIES_MEMO]: canariesOf(mutex).length } : {};
+    return this.areShown ? { [CANARIES_MEMO]: listCanaries(mutex).length } : {};
   }
 }
 
 /** The server does not carry over a memo. */
-function memoOf(canaries: CanaryCount, mutex: Mutex): { readonly memo?: Record<string, unknown> } {
+function buildLockMemo(canaries: CanaryCount, mutex: Mutex): { readonly memo?: Record<string, unknown> } {
   const memo = { ...canaries.carried(mutex), ...(mutex.brought ? { [BROUGHT_MEMO]: mutex.brought } : {}) };
   return Object.keys(memo).length > 0 ? { memo } : {};
 }
@@ -243,24 +243,24 @@ async function sendGrant(requester: string, { fence, brought }: Mutex, waited: b
 function describe(mutex: Mutex, ignored: number): string {
   const { holder, queue, brought = [] } = mutex;
   return sections(
-    marked`Held by **${holder?.owner ?? 'nobody'}**${holder?.sinceMs === undefined ? '' : ` since ${formatTime(holder.sinceMs)}`}`,
+    formatMarkdown`Held by **${holder?.owner ?? 'nobody'}**${holder?.sinceMs === undefined ? '' : ` since ${formatTime(holder.sinceMs)}`}`,
     list(
       'Waiting:',
-      queue.map(({ owner }) => marked`${owner}`),
+      queue.map(({ owner }) => formatMarkdown`${owner}`),
     ),
     list(
       'Canaries beside it:',
-      canariesOf(mutex).map(({ requester }) => marked`${requester}`),
+      listCanaries(mutex).map(({ requester }) => formatMarkdown`${requester}`),
     ),
     list(
       'Brought there, the newest last:',
       brought.map(
         (one) =>
-          marked`${code(one.version)} by ${bringerOf(one)} at ${moment(one.at)} UTC${one.stopped ? ', where it stopped on its way' : ''}`,
+          formatMarkdown`${code(one.version)} by ${formatBringer(one)} at ${moment(one.at)} UTC${one.stopped ? ', where it stopped on its way' : ''}`,
       ),
     ),
     ignored > 0
-      ? marked`A cancel request through Temporal was ignored: cancel the release that holds it instead.`
+      ? formatMarkdown`A cancel request through Temporal was ignored: cancel the release that holds it instead.`
       : NO_MARKDOWN,
   );
 }

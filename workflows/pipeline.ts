@@ -9,16 +9,16 @@ import {
 } from '@temporalio/workflow';
 import { admit, differsByDigest, type Admitted } from '../domain/pipeline/admission';
 import { nextWake } from '../domain/pipeline/openings';
-import { startable, thinned } from '../domain/pipeline/queue';
+import { startable, thinQueue } from '../domain/pipeline/queue';
 import { isKnownBad, type ActiveRelease, type PipelineState } from '../domain/pipeline/state';
-import { abandoned } from './pipeline/abandoned';
+import { reconcileAbandoned } from './pipeline/abandoned';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { answerRequests } from './pipeline/requests';
 import { PipelineRun } from './pipeline/run';
 import { reportExpired } from './pipeline/reportExpired';
-import { outwaited } from './pipeline/silentReceivers';
+import { outwaitReceivers } from './pipeline/silentReceivers';
 import { startRelease } from './pipeline/startRelease';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /**
  * A pipeline until it is retired, usually for ever. It numbers releases, starts them, admits one at a time to deploy, and remembers the good and the
@@ -30,15 +30,19 @@ export async function pipeline(carried: PipelineState | null = null): Promise<vo
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(() => forEver(run));
 }
-setWorkflowOptions(versioned('pipeline'), pipeline);
+setWorkflowOptions(buildVersioningOptions('pipeline'), pipeline);
 
 async function forEver(run: PipelineRun): Promise<void> {
   for (;;) {
     await advancePipeline(run);
     run.summarise();
     if (isRetired(run) && !run.isNotifying && (await isQuiet(run))) return;
-    if (isOverdue(run)) await abandoned(run);
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && (!run.isNotifying || (await outwaited(run))))
+    if (isOverdue(run)) await reconcileAbandoned(run);
+    if (
+      workflowInfo().continueAsNewSuggested &&
+      allHandlersFinished() &&
+      (!run.isNotifying || (await outwaitReceivers(run)))
+    )
       await continuePipeline(run);
     if (!run.changed) await waitForChange(run);
   }
@@ -60,7 +64,7 @@ async function advancePipeline(run: PipelineRun): Promise<void> {
   run.thaw();
   await lookUpCalendar(run);
   reportExpired(run, run.state);
-  run.decided(thinned);
+  run.decided(thinQueue);
   for (const release of startable(run.state, Date.now()))
     if (stillStarts(run, release)) await startRelease(run, release);
   const { state, decisions, overtaken, waiting } = admitReady(run.state);
@@ -119,7 +123,7 @@ async function waitForChange(run: PipelineRun): Promise<void> {
   const changed = await condition(() => run.changed, lookMs, {
     summary: 'check that the active releases still run',
   });
-  if (!changed) await abandoned(run);
+  if (!changed) await reconcileAbandoned(run);
 }
 
 /**

@@ -22,7 +22,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       },
     },
   ],
-  outbound: [{ startChildWorkflowExecution: (input, next) => next(boundToThisRun(input)) }],
+  outbound: [{ startChildWorkflowExecution: (input, next) => next(bindToThisRun(input)) }],
 });
 
 /** The field in the input of a child that holds the run of its parent. */
@@ -51,7 +51,7 @@ function isBegunAlone(): boolean {
 }
 
 /** Temporal sets the parent of a run, and a parent that has ended starts no more children. */
-function boundToThisRun(input: StartChildWorkflowExecutionInput): StartChildWorkflowExecutionInput {
+function bindToThisRun(input: StartChildWorkflowExecutionInput): StartChildWorkflowExecutionInput {
   const [first, ...more] = input.options.args ?? [];
   const bound = { ...(first as object), [PARENT_RUN]: workflowInfo().runId };
   return { ...input, options: { ...input.options, args: [bound, ...more] } };

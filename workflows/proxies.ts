@@ -28,7 +28,7 @@ export const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumIn
 const on = (side: SideQueue) => ({ taskQueue: sideQueue(workflowInfo().taskQueue, side) });
 
 /** … such as those for reverts, rollbacks and emergencies; among the looks, theirs come first. */
-const hurried = (urgent: boolean) => (urgent ? { ...on('urgent'), priority: { priorityKey: 1 } } : {});
+const buildUrgencyOptions = (urgent: boolean) => (urgent ? { ...on('urgent'), priority: { priorityKey: 1 } } : {});
 
 /** A call that is given up after the dependency's grace, so that the workflow can show the outage … */
 export const promptPush = ({ dependencyGraceMs }: Settings, urgent = false) =>
@@ -36,12 +36,12 @@ export const promptPush = ({ dependencyGraceMs }: Settings, urgent = false) =>
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: dependencyGraceMs,
     retry: FOREVER,
-    ...hurried(urgent),
+    ...buildUrgencyOptions(urgent),
   });
 
 /** … and then made until it succeeds. */
-export const unboundedPush = (urgent = false) =>
-  proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER, ...hurried(urgent) });
+export const patientPush = (urgent = false) =>
+  proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER, ...buildUrgencyOptions(urgent) });
 
 /** Asks for weeks, if necessary, whether units are back. */
 export const unitWaits = () =>
@@ -55,7 +55,7 @@ export const holders = (urgent = false) =>
   proxyActivities<Omit<HolderActivities, 'stillRunning' | 'releaseEnds'>>({
     startToCloseTimeout: '10s',
     retry: FOREVER,
-    ...hurried(urgent),
+    ...buildUrgencyOptions(urgent),
   });
 
 /**
@@ -74,12 +74,12 @@ export const calendarActivities = proxyActivities<CalendarActivities>({ startToC
 export const windowRooms = proxyActivities<WindowRoomActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
 /** Activities without a time limit, in which each look ends by itself soon … */
-const looking = ({ heartbeatTimeoutMs }: Settings) =>
+const buildLookOptions = ({ heartbeatTimeoutMs }: Settings) =>
   ({ startToCloseTimeout: '365d', heartbeatTimeout: heartbeatTimeoutMs }) as const;
 
 /** … or which change the world, so that a workflow that cancels them waits until they have ended. */
-const watching = (settings: Settings) =>
-  ({ ...looking(settings), cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED }) as const;
+const buildWatchOptions = (settings: Settings) =>
+  ({ ...buildLookOptions(settings), cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED }) as const;
 
 /**
  * Each look itself says when the next is due (activities/look.ts). This policy is for the retry after a worker that died during a
@@ -100,25 +100,25 @@ const LOOK_A_WHILE = { ...LOOK_AGAIN, nonRetryableErrorTypes: [KEEPS_FAILING] };
 
 export const pushWatchers = (settings: Settings, urgent = false) =>
   proxyActivities<PushTypeActivities>({
-    ...looking(settings),
+    ...buildLookOptions(settings),
     retry: LOOK_A_WHILE,
     ...on('looks'),
-    ...hurried(urgent),
+    ...buildUrgencyOptions(urgent),
   });
 
 /** A paused deploy has no further outage to show, so the watch itself waits for the end of the outage. */
-export const unboundedPushWatchers = (settings: Settings) =>
-  proxyActivities<PushTypeActivities>({ ...looking(settings), retry: LOOK_AGAIN, ...on('looks') });
+export const patientPushWatchers = (settings: Settings) =>
+  proxyActivities<PushTypeActivities>({ ...buildLookOptions(settings), retry: LOOK_AGAIN, ...on('looks') });
 
 export const actionWatchers = (settings: Settings) =>
-  proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_AGAIN, ...on('looks') });
+  proxyActivities<ActionActivities>({ ...buildWatchOptions(settings), retry: LOOK_AGAIN, ...on('looks') });
 
 /** Like `pushWatchers`, for the steps before and after a phase … */
 export const stepWatchers = (settings: Settings) =>
-  proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_A_WHILE, ...on('looks') });
+  proxyActivities<ActionActivities>({ ...buildWatchOptions(settings), retry: LOOK_A_WHILE, ...on('looks') });
 
 /** … whose service is asked until it answers, … */
-export const unboundedActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+export const patientActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
 /** … but not for ever if that would keep a deploy from ending, … */
 export const promptActions = ({ dependencyGraceMs }: Settings) =>
@@ -156,7 +156,7 @@ export const landers = (heartbeatTimeoutMs: number) =>
 
 /** A script runs again if its worker dies, so it runs at least once (activities/script.ts). */
 export const scriptWatchers = (settings: Settings) =>
-  proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER, ...on('scripts') });
+  proxyActivities<ScriptActivities>({ ...buildWatchOptions(settings), retry: FOREVER, ...on('scripts') });
 
 /** Each try asks once and returns the time of the next, so the wait has no limit. */
 export const waitActivities = () =>
@@ -168,7 +168,7 @@ export const approvalLooks = (urgent = false) =>
     startToCloseTimeout: '30s',
     retry: FOREVER,
     ...on('looks'),
-    ...hurried(urgent),
+    ...buildUrgencyOptions(urgent),
   });
 
 /** A person waits at a terminal for the answer. */

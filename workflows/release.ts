@@ -6,22 +6,22 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { hasActionEnded, nextActions } from '../domain/release/nextActions';
-import { carriedOver } from '../domain/release/rerun';
+import { findCarriedOver } from '../domain/release/rerun';
 import { endReason, releaseResult } from '../domain/release/outcome';
-import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
+import { releaseState, getActionStates, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
 import { workflowIds } from '../domain/ids';
 import { releaseMeasures } from '../domain/metrics';
 import { releaseTrace } from '../domain/trace';
 import { releaseStatus } from '../domain/release/view';
 import type { ActionSpec } from '../domain/spec/pipeline';
 import { childOverSignal, releaseOverSignal } from './messages';
-import { messageOf } from './deploy/calls';
+import { getFailureMessage } from './deploy/calls';
 import { measure } from './measure';
 import { startChildren } from './release/children';
 import { runCanary } from './release/canaryTurn';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseSession } from './release/session';
-import { guarded } from './release/guards';
+import { guardAction } from './release/guards';
 import { handleMessages } from './release/messages';
 import { notify } from './release/notices';
 import { recall } from './release/recall';
@@ -32,7 +32,7 @@ import { runServiceAction } from './release/serviceAction';
 import { runWaitAction } from './release/waitAction';
 import { retag } from './tags';
 import { traceEnded } from './trace';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /**
  * One run of a pipeline. It asks `nextActions`, starts the actions that can start, and records their results, until
@@ -44,7 +44,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   handleMessages(run);
   return CancellationScope.nonCancellable(async () => {
     if (input.rerunOf !== undefined) await recall(run, input.rerunOf);
-    while (!Object.values(statesOf(run.record)).every(hasActionEnded)) {
+    while (!Object.values(getActionStates(run.record)).every(hasActionEnded)) {
       advanceRelease(run);
       run.summarise();
       await condition(() => run.takeChange());
@@ -52,7 +52,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
     return finishRelease(run);
   });
 }
-setWorkflowOptions(versioned('release'), release);
+setWorkflowOptions(buildVersioningOptions('release'), release);
 
 /**
  * Starts or skips every action that is due. None starts while the release is paused, and none at all once it is ending.
@@ -62,7 +62,7 @@ function advanceRelease(run: ReleaseSession): void {
   if (run.hindrance() !== undefined) return;
   for (const decision of nextActions({
     spec: run.input.spec,
-    states: statesOf(run.record),
+    states: getActionStates(run.record),
     artifacts: run.input.artifacts,
     outputs: Object.fromEntries(Object.entries(run.record.actions).map(([name, { outputs }]) => [name, outputs])),
     previous: run.previous,
@@ -75,10 +75,12 @@ function advanceRelease(run: ReleaseSession): void {
 function startAction(run: ReleaseSession, name: string): void {
   const action = run.input.spec.actions[name];
   if (action === undefined) return;
-  const carried = run.recalled && carriedOver(run.recalled, run.input, run.record, name);
+  const carried = run.recalled && findCarriedOver(run.recalled, run.input, run.record, name);
   if (carried) return run.carry(name, carried);
   run.begin(name);
-  run.track(runAction(run, name, action).catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
+  run.track(
+    runAction(run, name, action).catch((error: unknown) => run.close(name, 'failed', getFailureMessage(error))),
+  );
 }
 
 /** A deploy asks for all that it needs at once; other actions take their groups and windows first. */
@@ -89,13 +91,13 @@ function runAction(run: ReleaseSession, name: string, action: ActionSpec): Promi
     case 'canary':
       return runCanary(run, name, action);
     case 'manual-pick':
-      return guarded(run, name, action, () => runPickAction(run, name, action));
+      return guardAction(run, name, action, () => runPickAction(run, name, action));
     case 'custom-script':
-      return guarded(run, name, action, () => runScriptAction(run, name, action));
+      return guardAction(run, name, action, () => runScriptAction(run, name, action));
     case 'wait-for':
-      return guarded(run, name, action, () => runWaitAction(run, name, action));
+      return guardAction(run, name, action, () => runWaitAction(run, name, action));
     default:
-      return guarded(run, name, action, () => runServiceAction(run, name, action));
+      return guardAction(run, name, action, () => runServiceAction(run, name, action));
   }
 }
 

@@ -2,7 +2,7 @@ import { setWorkflowOptions, sleep } from '@temporalio/workflow';
 import type { SnapshotPage } from '../activities/snapshots';
 import { lookers } from './proxies';
 import { WEEK_MS } from '../domain/milliseconds';
-import { versioned } from './versioning';
+import { buildVersioningOptions } from './versioning';
 
 /** The units of a deploy that failed may be taken over by the next deploy for this many weeks. */
 const WEEKS_AFTER = 5;
@@ -18,4 +18,4 @@ export async function snapshot({ deployId }: Pick<SnapshotPage, 'deployId'>): Pr
     weeksOver = running === undefined ? weeksOver + 1 : 0;
   }
 }
-setWorkflowOptions(versioned('snapshot'), snapshot);
+setWorkflowOptions(buildVersioningOptions('snapshot'), snapshot);

@@ -8,7 +8,7 @@ const HAS_BUILD = 'conveyorWorkerHasBuild';
  * The behaviour of a workflow type when workers are versioned (docs/design/workflows.md#versions-of-workers). The server refuses it from a
  * worker without a build. The history cannot tell which worker this is: it names the build that began it, even after all later ones.
  */
-export const versioned = (type: WorkflowType): WorkflowDefinitionOptions =>
+export const buildVersioningOptions = (type: WorkflowType): WorkflowDefinitionOptions =>
   HAS_BUILD in globalThis ? { versioningBehavior: followsBuilds(type) ? 'AUTO_UPGRADE' : 'PINNED' } : {};
 
 /** The bundle of workflows for a worker that has a build. */

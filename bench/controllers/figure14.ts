@@ -1,7 +1,7 @@
 import { shardController } from '../../examples/controllers/shardAware';
 import { viaApp } from '../../sdk';
 import { createSimulator, type Simulator } from '../../simulator/app';
-import { domainsOf, placeShards } from '../../simulator/controllers/placement';
+import { splitIntoDomains, placeShards } from '../../simulator/controllers/placement';
 import { RUNNING, UPDATING } from '../../simulator/twine/job';
 import { largestConceivable } from './bound';
 import { ShardBooks, type Standing, type TaskLook } from './shardBooks';
@@ -44,7 +44,7 @@ const LONGEST_S = 3600;
  * switch board with 50 tasks is down. The region's scheduler calls the store's own controller over its protocol.
  */
 export async function runFigure14(msb: string, seed = 1): Promise<Figure14> {
-  const domains = domainsOf(SLOTS, MSBS, 3).map((slots) => slots.map((slot) => `${JOB}/${slot}`));
+  const domains = splitIntoDomains(SLOTS, MSBS, 3).map((slots) => slots.map((slot) => `${JOB}/${slot}`));
   const placement = placeShards(domains, SHARDS, seed);
   let nowMs = Date.UTC(2026, 0, 5, 12);
   const fetch = viaApp(shardController(() => placement));

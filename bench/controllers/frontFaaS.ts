@@ -1,5 +1,5 @@
 import { createSimulator, type Simulator } from '../../simulator/app';
-import { cpuOf } from '../../simulator/metrics/cpu';
+import { averageJobCpu } from '../../simulator/metrics/cpu';
 import { metricWorld } from '../../simulator/metrics/series';
 import type { Job } from '../../simulator/twine/job';
 
@@ -95,7 +95,7 @@ async function call({ app }: Simulator, path: string, body: object): Promise<voi
 function look({ simulation }: Simulator, job: Job, minute: number, version: number): Minute {
   const index = simulation.fleet.indices.get(`web:${version}`) ?? -1;
   const updated = job.tasks.version.subarray(0, job.size).filter((it) => it === index).length / job.size;
-  const cpu = cpuOf(metricWorld(simulation), job, simulation.world.now);
+  const cpu = averageJobCpu(metricWorld(simulation), job, simulation.world.now);
   const away = job.unavailable / job.size;
   return { hour: minute / 60, updated, away, cpu, load: cpu * (1 - away) };
 }

@@ -1,4 +1,4 @@
-import { outcomeOf, type KnownOutcome } from '../../domain/health/quality';
+import { toKnownOutcome, type KnownOutcome } from '../../domain/health/quality';
 import { replayCheck } from '../../domain/health/replay';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { Case } from './cases';
@@ -26,5 +26,5 @@ export function judge(method: Method, { recording, fault, faultAt }: Case): Know
     return last?.verdict === 'unhealthy' ? [last.at] : [];
   });
   const foundAt = alarms.length === 0 ? null : Math.min(...alarms);
-  return outcomeOf(foundAt, { isBad: fault !== null, faultAt, updatedAt: recording.updatedAt });
+  return toKnownOutcome(foundAt, { isBad: fault !== null, faultAt, updatedAt: recording.updatedAt });
 }

@@ -59,15 +59,15 @@ export async function makeBackup(
     let pausedMs = 0;
     for (const part of BACKUP_PARTS) {
       if (stop.aborted) break;
-      const { names, ...more } = await inWordsOf(part, () => copyPart(part, options));
-      const copied = await inWordsOf(part, () => described(options, part, names));
+      const { names, ...more } = await withBackupErrors(part, () => copyPart(part, options));
+      const copied = await withBackupErrors(part, () => digestCopiedFiles(options, part, names));
       files.push(...copied);
       pausedMs += more.pausedMs ?? 0;
       if (copied.length > 0) printNote(io, `  ✔ ${describeProgress(part, copied, more)}`);
       if (more.warning !== undefined) printNote(io, `warning: ${more.warning}`);
     }
     const manifest = { at, host: hostname(), versions, pausedMs, files, named: places.named, leftOut: places.leftOut };
-    if (!stop.aborted) await inWordsOf('configuration', () => Promise.resolve(writeManifest(folder, manifest)));
+    if (!stop.aborted) await withBackupErrors('configuration', () => Promise.resolve(writeManifest(folder, manifest)));
     if (!stop.aborted) return manifest;
   } catch (error) {
     await removeParts(folder);
@@ -134,7 +134,7 @@ async function copySingle(file: string, to: string, name: string): Promise<Copie
   return { names: [name] };
 }
 
-async function described(
+async function digestCopiedFiles(
   { folder, places }: BackupOptions,
   part: BackupPart,
   names: readonly string[],
@@ -161,7 +161,7 @@ async function removeParts(folder: string): Promise<void> {
 }
 
 /** @throws ConveyorError `backup-failed` for an error of the disk */
-async function inWordsOf<T>(part: BackupPart, run: () => Promise<T>): Promise<T> {
+async function withBackupErrors<T>(part: BackupPart, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { hostOf, portOf } from '../stack/addresses';
+import { parseHost, parsePort } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { copyBytes, describeTrouble, isDiskFull } from './files';
 import { LONGEST_PAUSE_S, whileStopped, type Paused } from './freeze';
@@ -16,7 +16,7 @@ export const databaseFiles = (database: string): readonly string[] =>
 
 /** The name of a copy. */
 const DATABASE_COPY = 'temporal.db';
-const copyNameOf = (database: string, file: string): string => `${DATABASE_COPY}${file.slice(database.length)}`;
+const toCopyName = (database: string, file: string): string => `${DATABASE_COPY}${file.slice(database.length)}`;
 export const nameFromCopy = (database: string, copy: string): string =>
   `${database}${copy.slice(DATABASE_COPY.length)}`;
 
@@ -33,20 +33,20 @@ export async function copyDatabase(
 ): Promise<Paused<readonly string[]>> {
   const database = locate(named);
   const pids = await findProcessesWith(database).catch((error: unknown) => {
-    throw failed(`cannot tell which process has ${database} open: ${describeTrouble(error)}`, STOP_FIRST);
+    throw createCopyError(`cannot tell which process has ${database} open: ${describeTrouble(error)}`, STOP_FIRST);
   });
-  if (pids.length === 0 && (await accepts(hostOf(temporal), portOf(temporal))))
-    throw failed(
+  if (pids.length === 0 && (await accepts(parseHost(temporal), parsePort(temporal))))
+    throw createCopyError(
       `a Temporal server answers at ${temporal}, but no process visible to this user has ${database} open`,
       'name its database with --db or CONVEYOR_TEMPORAL_DB, and run conveyor backup as its user; for PostgreSQL see docs/guides/cluster.md',
     );
   const before = describeDatabase(database);
   const paused = await whileStopped(pids, () => copyAll(database, folder)).catch((error: unknown) => {
     if (isDiskFull(error)) throw error;
-    throw failed(describeTrouble(error), STOP_FIRST);
+    throw createCopyError(describeTrouble(error), STOP_FIRST);
   });
   if (pids.length === 0 && ((await findProcessesWith(database)).length > 0 || describeDatabase(database) !== before))
-    throw failed('a Temporal server started while its database was being copied', 'run conveyor backup again');
+    throw createCopyError('a Temporal server started while its database was being copied', 'run conveyor backup again');
   return paused;
 }
 
@@ -54,14 +54,14 @@ const STOP_FIRST = `stop Temporal, run conveyor backup, and start it again: the 
 
 async function copyAll(database: string, folder: string): Promise<readonly string[]> {
   const files = DATABASE_ENDS.map((end) => `${database}${end}`).filter((file) => existsSync(file));
-  for (const file of files) await copyBytes(file, join(folder, copyNameOf(database, file)));
-  return files.map((file) => copyNameOf(database, file));
+  for (const file of files) await copyBytes(file, join(folder, toCopyName(database, file)));
+  return files.map((file) => toCopyName(database, file));
 }
 
 /** SQLite keeps its log next to the file itself, not next to a link to it. */
 function locate(named: string): string {
   if (existsSync(named)) return realpathSync(named);
-  throw failed(
+  throw createCopyError(
     `there is no database ${named}`,
     'name the database of temporal-dev.sh with --db or CONVEYOR_TEMPORAL_DB; for PostgreSQL see docs/guides/cluster.md',
   );
@@ -73,4 +73,5 @@ const describeDatabase = (database: string): string =>
     .map((stat) => `${stat?.size} ${stat?.mtimeMs}`)
     .join();
 
-const failed = (detail: string, how: string) => conveyorError('backup-failed', { part: 'Temporal', detail, how });
+const createCopyError = (detail: string, how: string) =>
+  conveyorError('backup-failed', { part: 'Temporal', detail, how });

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { listed } from '../../domain/text';
+import { joinWords } from '../../domain/text';
 import { auditFiles } from './audit';
 import { databaseFiles } from './database';
 import { formatFileSize, MAKE_ROOM, sizeOfFiles } from './files';
@@ -14,7 +14,7 @@ import { findShortage } from './room';
 
 /** @throws ConveyorError `backup-failed` if the disk of the folder lacks space for all parts together */
 export async function requireRoom(folder: string, places: BackupPlaces): Promise<void> {
-  const needs = await Promise.all(BACKUP_PARTS.map(async (part) => ({ part, bytes: await sizeOf(part, places) })));
+  const needs = await Promise.all(BACKUP_PARTS.map(async (part) => ({ part, bytes: await measurePart(part, places) })));
   const bytes = needs.reduce((sum, need) => sum + need.bytes, 0);
   const shortage = await findShortage([{ path: join(folder, 'backup'), bytes }]);
   if (shortage === undefined) return;
@@ -22,13 +22,13 @@ export async function requireRoom(folder: string, places: BackupPlaces): Promise
   const each = parts.map((need) => `${PART_NAMES[need.part]} (${formatFileSize(need.bytes)})`);
   throw conveyorError('backup-failed', {
     part: `the disk of ${shortage.folder}`,
-    detail: `${listed(each, 'and')} ${parts.length === 1 ? 'needs' : 'need'} ${formatFileSize(bytes)}, and ${formatFileSize(shortage.roomBytes)} are free`,
+    detail: `${joinWords(each, 'and')} ${parts.length === 1 ? 'needs' : 'need'} ${formatFileSize(bytes)}, and ${formatFileSize(shortage.roomBytes)} are free`,
     how: MAKE_ROOM,
   });
 }
 
 /** The largest possible size; a copy may be smaller. */
-async function sizeOf(part: BackupPart, places: BackupPlaces): Promise<number> {
+async function measurePart(part: BackupPart, places: BackupPlaces): Promise<number> {
   const { database, archive, audit, state, repositories, configuration } = places;
   switch (part) {
     case 'archive':

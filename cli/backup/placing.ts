@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { listed } from '../../domain/text';
+import { joinWords } from '../../domain/text';
 import { asWord } from '../typed';
 import { auditFiles, explainBreak, fromAuditCopy, lastRecords } from './audit';
 import { nameFromCopy } from './database';
@@ -54,7 +54,7 @@ export function requireNamed({ named = {} }: BackupManifest, { folder, places, w
   const ways = names.map((name) => NAMED_BY[name]);
   throw conveyorError('restore-refused', {
     why: elsewhere.join('; '),
-    how: `${restoreCommand(folder, { ...named, ...places.named })}${leave} puts it back where it was; for another place use ${listed(ways, 'and')}`,
+    how: `${restoreCommand(folder, { ...named, ...places.named })}${leave} puts it back where it was; for another place use ${joinWords(ways, 'and')}`,
   });
 }
 
@@ -102,7 +102,7 @@ function withoutPlace(homeless: readonly CopiedFile[], { folder, places, without
   const copy = join(folder, 'configuration', 'conveyor.config.yaml');
   const leave = [...without, ...parts].join(' ');
   return conveyorError('restore-refused', {
-    why: `${places.configuration} names no place for ${listed(
+    why: `${places.configuration} names no place for ${joinWords(
       parts.map((part) => PART_NAMES[part]),
       'and',
     )} of the backup`,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isLocal, portOf } from '../stack/addresses';
+import { isLocal, parsePort } from '../stack/addresses';
 import { callProgram } from './run';
 
 /** Processes of this machine that use the files of a backup or restore, as far as this user may see them. */
@@ -56,7 +56,7 @@ function findAddress(pid: number, words: readonly string[]): string {
 
 function isSameServer(one: string, other: string): boolean {
   if (one === other) return true;
-  return isLocal(one) && isLocal(other) && portOf(one) === portOf(other);
+  return isLocal(one) && isLocal(other) && parsePort(one) === parsePort(other);
 }
 
 /** Empty if the system has no such folder. */

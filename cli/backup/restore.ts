@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chown, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
-import { conjugate, listed } from '../../domain/text';
+import { conjugate, joinWords } from '../../domain/text';
 import type { Env } from '../../settings/env';
-import { hostOf, portOf, type Addresses } from '../stack/addresses';
+import { parseHost, parsePort, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';
 import { asWord } from '../typed';
@@ -89,13 +89,13 @@ async function requireStopped(places: BackupPlaces, { temporal, server }: Restor
   const seen = conveyorProcesses(temporal);
   if (seen.length > 0)
     throw refused(
-      `${listed(
+      `${joinWords(
         seen.map(({ name, pid }) => `${name} ${pid}`),
         'and',
       )} still ${conjugate(seen.length, 'run')}`,
       'stop everything first, workers on other machines too: a worker would write its memory into the restored state',
     );
-  if (await accepts(hostOf(temporal), portOf(temporal)))
+  if (await accepts(parseHost(temporal), parsePort(temporal)))
     throw refused(`Temporal runs at ${temporal}`, 'stop it, and all workers and servers');
   if (await respondsOk(`${server}/livez`))
     throw refused(`a Conveyor server answers at ${server}`, 'stop it, and all workers');
@@ -133,7 +133,7 @@ async function requireRoom(placed: readonly Placed[]): Promise<void> {
   const { folder, neededBytes, roomBytes } = shortage;
   const parts = [...new Set(placed.map(({ part }) => PART_NAMES[part]))];
   throw conveyorError('restore-refused', {
-    why: `${listed(parts, 'and')} take ${formatFileSize(neededBytes)} on the disk of ${folder}, which has room for ${formatFileSize(roomBytes)}`,
+    why: `${joinWords(parts, 'and')} take ${formatFileSize(neededBytes)} on the disk of ${folder}, which has room for ${formatFileSize(roomBytes)}`,
     how: 'make room there, or name places on another disk in conveyor.config.yaml, with --db or with --state',
   });
 }

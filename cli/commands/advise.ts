@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { advise } from '../../domain/spec/advice/advise';
-import { categoryOf } from '../../domain/health/statistics';
+import { getCategory } from '../../domain/health/statistics';
 import { lintPipeline } from '../../domain/spec/lint';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatPath, type Finding, type Problem } from '../../domain/spec/problem';
@@ -42,7 +42,7 @@ export const adviseCommand: Register = (program, cli) => {
         noteLacking(io, lacking);
         const { spec, ...rest } = advised;
         const report: AdviceReport = {
-          ...{ pipeline: spec.pipeline, category: categoryOf(spec), since: stats?.since ?? null },
+          ...{ pipeline: spec.pipeline, category: getCategory(spec), since: stats?.since ?? null },
           ...rest,
         };
         emit(io, output, report, {

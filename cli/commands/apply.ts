@@ -1,7 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { changesBetween, type SpecChange } from '../../domain/changes';
 import { ConveyorError } from '../../domain/errors';
-import { grouped } from '../../domain/grouped';
+import { groupBy } from '../../domain/grouped';
 import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { renderChanges } from '../../render/changes';
@@ -9,7 +9,7 @@ import { paint, type View } from '../../render/paint';
 import { hasErrors, renderProblems } from '../../render/problems';
 import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
-import { actorOf, withClient } from '../door';
+import { resolveActor, withClient } from '../door';
 import { emit, printNote, printNoteLines } from '../output';
 import { invalidFile, readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
@@ -44,7 +44,7 @@ export const applyCommand: Register = (program, cli) => {
         if (wrong) throw invalidFile(wrong);
         noteScriptsOff(io, checked);
         await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
-        const actor = actorOf(io, connect);
+        const actor = resolveActor(io, connect);
         return withClient(io, connect, async (client) => {
           const applied: ApplyResult[] = [];
           for (const { file, spec } of checked) {
@@ -75,7 +75,7 @@ const NAMED_PIPELINES = 5;
 /** A note about many pipelines is one line. */
 function noteWords(applied: readonly ApplyResult[]): readonly string[] {
   const notes = applied.flatMap(({ pipeline, configNotes = [] }) => configNotes.map((note) => ({ pipeline, note })));
-  return grouped(notes, ({ note }) => note).map(([note, of]) => {
+  return groupBy(notes, ({ note }) => note).map(([note, of]) => {
     const more = of.length > NAMED_PIPELINES ? ` and ${of.length - NAMED_PIPELINES} more` : '';
     const named = of.slice(0, NAMED_PIPELINES).map(({ pipeline }) => pipeline);
     return `${named.join(', ')}${more}: ${note}`;
@@ -112,11 +112,11 @@ function renderApplied({ pipeline, result, dryRun, changes, continued }: ApplyRe
   const colors = paint(view.color);
   const word = dryRun ? WOULD[result] : result;
   const mark = result === 'unchanged' ? colors.dim('=') : colors.green('✔');
-  const line = `${mark} ${pipeline} ${word}${continued ? continuedWords(continued) : ''}`;
+  const line = `${mark} ${pipeline} ${word}${continued ? describeContinued(continued) : ''}`;
   return changes.length === 0 ? line : `${line}\n${renderChanges(changes, view)}`;
 }
 
-const continuedWords = ({ after, books }: NonNullable<ApplyResult['continued']>): string =>
+const describeContinued = ({ after, books }: NonNullable<ApplyResult['continued']>): string =>
   books
     ? `; its workflow had ended, and continues after release ${after} with its whole state`
     : `; its workflow had ended and left no state: it continues after release ${after}, and conveyor pipeline import brings back the rest`;

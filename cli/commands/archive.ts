@@ -1,5 +1,5 @@
 import { connectTemporal, translate } from '../../client/connection';
-import { taskQueueOf } from '../../client/apply';
+import { resolveTaskQueue } from '../../client/apply';
 import { temporalEndings } from '../../client/endings';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
@@ -29,7 +29,7 @@ async function rebuild({ io, output, connect }: CommandCall<object>): Promise<nu
   const { collect } = await import('../../archive/collect');
   const temporal = await connectTemporal({ ...connect, seal: registry.seal });
   try {
-    const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));
+    const endings = temporalEndings(temporal, resolveTaskQueue({ ...connect }));
     const { unanswered, unread } = await collect(archive, endings, io.now(), { again: true }).catch(
       (error: unknown) => {
         throw toTemporalError(error, temporal.address);
@@ -74,5 +74,5 @@ function requireArchive({ archive, file }: Pick<Registry, 'archive' | 'file'>): 
   });
 }
 
-export const configuredArchive = (env: Env): Promise<OpenArchive> =>
+export const openConfiguredArchive = (env: Env): Promise<OpenArchive> =>
   openArchive(requireArchive(loadRegistry(undefined, env)), env);

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
-import { unsigned } from '../../domain/access/signed';
-import { identityOf, type Artifact } from '../../domain/artifact';
+import { findUnsigned } from '../../domain/access/signed';
+import { formatIdentity, type Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { paint } from '../../render/paint';
 import { readAttestations } from '../attestations';
@@ -34,7 +34,7 @@ const verifyCommand: Register = (group, cli) => {
         const given = parseArtifact(call.options.artifact);
         const artifact = { ...given, metadata: { ...given.metadata, ...readAttestations(files) } };
         const { by, not, refused } = await verifySignatures(call, artifact);
-        const value = { artifact: identityOf(artifact), signed: refused === null, by, not, why: refused };
+        const value = { artifact: formatIdentity(artifact), signed: refused === null, by, not, why: refused };
         emit(call.io, call.output, value, {
           text: ({ color }, shown) => {
             const colors = paint(color);
@@ -65,16 +65,16 @@ async function verifySignatures({ io, options }: CommandCall<ArtifactOptions>, a
   if (files.length > 0 && pipeline !== undefined)
     throw conveyorError('usage', { text: 'a pipeline has its own keys', hint: 'leave out --key or --pipeline' });
   // Loaded only here, so that other commands start faster.
-  const { publicKeyOf, signersOf } = await import('../../settings/attestation');
+  const { parsePublicKey, findSigners } = await import('../../settings/attestation');
   const keys = files.map((file) => {
-    const key = publicKeyOf(readText(file));
+    const key = parsePublicKey(readText(file));
     if (typeof key === 'string') throw conveyorError('file-unreadable', { file, detail: key });
     return { name: basename(file, extname(file)), key };
   });
   const registry = files.length > 0 ? null : (await import('../../settings/registry')).loadRegistry(undefined, io.env);
-  const signers = signersOf(registry?.signingKeys ?? keys, artifact, pipeline ?? null);
-  const refusal = registry && pipeline !== undefined ? unsigned(registry, { pipeline }, [artifact]) : undefined;
-  const none = signers.by.length === 0 ? `${identityOf(artifact)} is not signed with any known key` : null;
+  const signers = findSigners(registry?.signingKeys ?? keys, artifact, pipeline ?? null);
+  const refusal = registry && pipeline !== undefined ? findUnsigned(registry, { pipeline }, [artifact]) : undefined;
+  const none = signers.by.length === 0 ? `${formatIdentity(artifact)} is not signed with any known key` : null;
   // The refusal names the attestations that do not count.
   return refusal ? { ...signers, not: [], refused: refusal.message } : { ...signers, refused: none };
 }

@@ -13,7 +13,7 @@ import {
   type ChainVerification,
 } from '../../settings/audit/files';
 import { auditTable, verificationText } from '../../render/audit';
-import { resolveDoor, httpOf } from '../door';
+import { resolveDoor, toHttpOptions } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { countOption, examples, type CommandCall, type Register } from './command';
@@ -116,7 +116,7 @@ async function fetchAuditRecords(call: CommandCall<AuditOptions>, query: AuditQu
 
 function requireServer({ io, connect }: CommandCall<AuditOptions>) {
   const door = resolveDoor(io.env, connect);
-  if (door.kind === 'server') return httpOf(io, door);
+  if (door.kind === 'server') return toHttpOptions(io, door);
   throw conveyorError('usage', {
     text: 'a server keeps the audit, but commands go to Temporal directly',
     hint: 'conveyor login URL; or read its file: conveyor audit --file /var/lib/conveyor/audit.jsonl',

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { pastDeploys, type PastDeploys } from '../../client/pastDeploys';
 import { conveyorError } from '../../domain/errors';
-import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
+import { listDeployActions, type NamedDeploy } from '../../domain/spec/deployActions';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { HealthCheck } from '../../domain/spec/health';
 import { formatTime, plural } from '../../domain/text';
@@ -72,7 +72,7 @@ interface ChosenCheck {
 
 /** @throws usage if there is nothing to try, with the possible names. */
 function chooseChecks(spec: PipelineSpec, wanted: readonly string[] | undefined): ChosenCheck[] {
-  const all = deployActionsOf(spec).map((action) => ({ action, checks: action[1].with.healthChecks }));
+  const all = listDeployActions(spec).map((action) => ({ action, checks: action[1].with.healthChecks }));
   const names = all.flatMap(({ checks }) => checks.map(({ name }) => name));
   if (names.length === 0)
     throw conveyorError('usage', {

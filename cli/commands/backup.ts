@@ -89,11 +89,11 @@ async function restoreMachine(
   const { without = [] } = options;
   const at = { env: io.env, nowMs: io.now() };
   const restored = await restoreBackup({ folder, places, addresses, versions, without, ...at });
-  emit(io, output, restored, { text: (_, shown) => restoredText(shown, places.audit), name: [folder] });
+  emit(io, output, restored, { text: (_, shown) => describeRestored(shown, places.audit), name: [folder] });
   return EXIT.ok;
 }
 
-function restoredText(restored: RestoredMachine, audit: string | null): string {
+function describeRestored(restored: RestoredMachine, audit: string | null): string {
   const { at, host, kept, leftOut } = restored;
   return [
     `Restored as of ${at}, from ${host}`,

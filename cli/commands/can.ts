@@ -4,7 +4,7 @@ import { answerTo, type Question } from '../../client/can';
 import { askAt } from '../../client/http/client';
 import type { PermissionAnswer } from '../../client/operations/questions';
 import { renderPermission } from '../../render/permission';
-import { resolveDoor, enter, httpOf } from '../door';
+import { resolveDoor, enter, toHttpOptions } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
@@ -60,7 +60,7 @@ type SourcedDecision = PermissionAnswer & { readonly file: string | null; readon
 async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<SourcedDecision> {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server')
-    return { ...(await askAt(httpOf(io, door)).whether(question)), file: null, server: door.url };
+    return { ...(await askAt(toHttpOptions(io, door)).whether(question)), file: null, server: door.url };
   // Loaded only here, so that other commands start faster.
   const { loadRegistry } = await import('../../settings/registry');
   const facts = loadRegistry(undefined, io.env);

@@ -1,9 +1,9 @@
 import { conveyorError } from '../../domain/errors';
-import { writtenOut } from '../../domain/plainText';
+import { escapeUnsafe } from '../../domain/plainText';
 import { findCandidates } from '../completion/known';
 import { COMPLETION_SCRIPTS } from '../completion/scripts';
 import { loadTree, buildTree } from '../completion/tree';
-import { matchingCandidates, findCompletion, type Candidate, type Completion } from '../completion/wanted';
+import { filterCandidates, findCompletion, type Candidate, type Completion } from '../completion/wanted';
 import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
 import { examples, type Register } from './command';
@@ -40,11 +40,11 @@ export const completionCommand: Register = (program, cli) => {
       const wanted = findCompletion(loadTree(program), words);
       if (wanted.kind === 'files') io.stdout.write(':files\n');
       else
-        for (const one of matchingCandidates(
+        for (const one of filterCandidates(
           await fetchCandidates(io, { ...connect, ...parseConnect(words) }, wanted),
           current,
         ))
-          io.stdout.write(`${writtenOut(one.value)}\t${writtenOut(oneLine(one.description))}\n`);
+          io.stdout.write(`${escapeUnsafe(one.value)}\t${escapeUnsafe(oneLine(one.description))}\n`);
       return 0;
     }),
   );

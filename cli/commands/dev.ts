@@ -102,7 +102,7 @@ async function toStackSettings({
     addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
     config: options.config ? await chooseConfigStack(io.env, auto ? join(logFolder, 'config') : null) : undefined,
     logFolder,
-    startedBy: typedCommand(options),
+    startedBy: formatDevCommand(options),
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
     ...(auto ? locateState(newFolder(join(logFolder, 'temporal'))) : { database: 'usual' }),
@@ -110,7 +110,7 @@ async function toStackSettings({
 }
 
 /** The command as typed, without the ready file. */
-const typedCommand = ({ config, ports, seed, speed, demoData }: DevOptions): string =>
+const formatDevCommand = ({ config, ports, seed, speed, demoData }: DevOptions): string =>
   [
     'conveyor dev',
     ...(config ? ['--config'] : []),

@@ -26,7 +26,8 @@ export const doctorCommand: Register = (program, cli) => {
           output,
           { checks, ...(moved && { moved }) },
           {
-            text: (view, shown) => [...movedWords(shown.moved), renderChecks(shown.checks, view)].join('\n'),
+            text: (view, shown) =>
+              [...describeMovedWorkflows(shown.moved), renderChecks(shown.checks, view)].join('\n'),
             name: checks.filter((check) => check.state !== 'ok').map((check) => check.name),
           },
         );
@@ -44,7 +45,7 @@ function repair({ env }: Io, connect: ConnectOptions): Promise<readonly string[]
   });
 }
 
-const movedWords = (moved?: readonly string[]): readonly string[] =>
+const describeMovedWorkflows = (moved?: readonly string[]): readonly string[] =>
   moved === undefined
     ? []
     : [`${plural(moved.length, 'workflow')} moved${moved.length === 0 ? '' : `: ${moved.join(', ')}`}`, ''];

@@ -6,7 +6,7 @@ import { firstPipeline } from '../../domain/spec/firstPipeline';
 import { installRoot } from '../../settings/registry';
 import { paint } from '../../render/paint';
 import type { ConnectOptions, Io } from '../io';
-import { actorOf } from '../door';
+import { resolveActor } from '../door';
 import { emit, printNote } from '../output';
 import { findSelf } from '../self';
 import { asWord } from '../typed';
@@ -64,7 +64,7 @@ async function findOwner(io: Io, connect: ConnectOptions): Promise<string> {
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code === 'usage') throw error;
     printNote(io, `warning: ${error.message}; correct owners in the file before you apply it`);
-    return actorOf(io, connect);
+    return resolveActor(io, connect);
   }
 }
 

@@ -3,7 +3,7 @@ import { lintPipeline } from '../../domain/spec/lint';
 import { experienceFindings } from '../../domain/spec/advice/experience';
 import type { PipelineRules } from '../../domain/spec/parse';
 import { readPipelineFile } from '../pipelineFile';
-import { misleadingPercents } from '../misleadingPercents';
+import { createPercentRules } from '../misleadingPercents';
 import { emit } from '../output';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { EXIT } from '../exit';
@@ -36,7 +36,7 @@ export const lintCommand: Register = (program, cli) => {
         const { exec } = options;
         const checked = await Promise.all(
           files.map((file) => {
-            const percents = misleadingPercents(file);
+            const percents = createPercentRules(file);
             const all: PipelineRules = (spec) => [...rules(spec), ...percents(spec)];
             return readPipelineFile(file, io.now(), { exec, rules: all });
           }),

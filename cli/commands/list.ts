@@ -56,7 +56,7 @@ export const listCommand: Register = (program, cli) => {
     )
     .action(
       cli.handle<ListOptions, [string]>(({ io, output, connect, options }, kind) => {
-        const what = listingKind(kind);
+        const what = parseListingKind(kind);
         const read = LISTINGS[what];
         const states: readonly string[] = STATES[what];
         if (options.state !== undefined && !states.includes(options.state))
@@ -78,7 +78,7 @@ export const listCommand: Register = (program, cli) => {
     );
 };
 
-function listingKind(word: string): keyof typeof LISTINGS {
+function parseListingKind(word: string): keyof typeof LISTINGS {
   const kinds = Object.keys(LISTINGS) as (keyof typeof LISTINGS)[];
   const found = kinds.find((kind) => kind === word || kind === `${word}s`);
   if (found) return found;

@@ -1,7 +1,7 @@
 import { askAt } from '../../client/http/client';
 import { serverUrl } from '../../client/http/url';
 import { paint } from '../../render/paint';
-import { httpOf } from '../door';
+import { toHttpOptions } from '../door';
 import { EXIT } from '../exit';
 import { writeCredentials } from '../login/credentials';
 import { obtainGrant, type LoginOptions } from '../login/methods';
@@ -31,7 +31,7 @@ export const loginCommand: Register = (program, cli) => {
         const server = serverUrl(text, { insecure });
         const grant = await obtainGrant(io, server, options);
         // A login counts only once the server accepts the token.
-        const { principal } = await askAt(httpOf(io, { url: server, token: grant.token })).whoAmI();
+        const { principal } = await askAt(toHttpOptions(io, { url: server, token: grant.token })).whoAmI();
         if (io.env.CONVEYOR_SERVER)
           printNote(io, 'note: CONVEYOR_SERVER takes precedence over this login until it is unset');
         const file = writeCredentials(io.env, { server, ...grant, ...(insecure ? { insecure } : {}) });

@@ -1,5 +1,5 @@
 import type { ActionLogs, ConveyorClient, RunLog } from '../../client/api';
-import { writtenOut } from '../../domain/plainText';
+import { escapeUnsafe } from '../../domain/plainText';
 import { newIn } from '../../domain/scriptLog';
 import { EXIT } from '../exit';
 import type { Io } from '../io';
@@ -73,7 +73,7 @@ function showRun(io: Io, { title, state, message, url, log }: RunLog, before: Pr
   if (url !== null && url !== before.url) printNote(io, `full log: ${url}`);
   const { text, shown } = log === null ? { text: '', shown: 0 } : newIn(log, before.characters);
   const isOver = state !== 'running';
-  if (text !== '') io.stdout.write(withFinalNewline(writtenOut(text, '\n\t'), isOver));
+  if (text !== '') io.stdout.write(withFinalNewline(escapeUnsafe(text, '\n\t'), isOver));
   if (isOver && before.state !== state) printNote(io, `── ${state}${message === null ? '' : `: ${message}`}`);
   return { characters: shown, state, url };
 }

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { ZodError } from 'zod';
 import { conveyorError } from '../../domain/errors';
-import { importedProblems, parsePipelineDocument } from '../../domain/spec/pipelineDocument';
+import { lintImportedSpec, parsePipelineDocument } from '../../domain/spec/pipelineDocument';
 import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';
-import { actorOf, withClient } from '../door';
+import { resolveActor, withClient } from '../door';
 import { emit, isFormat, jsonText, printNote } from '../output';
 import { asWord } from '../typed';
 import { examples, type Register } from './command';
@@ -48,8 +48,8 @@ const importCommand: Register = (group, cli) => {
         const document = parsePipelineDocument(readData(file));
         if (document instanceof ZodError) throw createShapeError(file, document);
         return withClient(io, connect, async (client) => {
-          const { created, continued } = await client.importPipeline(document, actorOf(io, connect));
-          for (const problem of importedProblems(document)) printNote(io, `warning: ${problem}`);
+          const { created, continued } = await client.importPipeline(document, resolveActor(io, connect));
+          for (const problem of lintImportedSpec(document)) printNote(io, `warning: ${problem}`);
           const { pipeline, nextNumber } = document;
           const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);
           const done = { pipeline, file, result: created ? 'created' : 'replaced', nextRelease: next };

@@ -1,12 +1,12 @@
 import { isRealDate } from '../../domain/calendar/ends';
-import { blackoutsWithin, openingAt } from '../../domain/calendar/opening';
+import { blackoutsWithin, getOpeningState } from '../../domain/calendar/opening';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
-import { categoryOf } from '../../domain/health/statistics';
-import { experienceOf } from '../../domain/stats/experience';
-import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
-import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
+import { getCategory } from '../../domain/health/statistics';
+import { summarizeExperience } from '../../domain/stats/experience';
+import { listDeployActions, type NamedDeploy } from '../../domain/spec/deployActions';
+import { toOpenTimes, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
 import type { PlanView } from '../../domain/views';
 import { renderPlan, type PlanReport } from '../../render/plan';
@@ -67,7 +67,7 @@ export const planCommand: Register = (program, cli) => {
           updateTime(call, givenMs, spec.pipeline, name),
           statsIfAny(call, EXPERIENCE_SINCE),
         ]);
-        const times = { ...beginning, openingAt, ...update };
+        const times = { ...beginning, openingAt: getOpeningState, ...update };
         const planned = await asPlanImpossible(() => planView(spec, name, units, times));
         emit(
           io,
@@ -96,7 +96,7 @@ function timesMet(
   fromMs: number,
   finishesAt: string | null,
 ): Pick<PlanView, 'windows' | 'blackouts'> {
-  const times = openTimesOf(withBlackouts(spec, action));
+  const times = toOpenTimes(withBlackouts(spec, action));
   if (times === undefined) return {};
   const toMs = finishesAt === null ? fromMs : Date.parse(finishesAt);
   return { windows: times.windows, blackouts: blackoutsWithin(times.blackouts, fromMs, toMs) };
@@ -120,11 +120,11 @@ function experience(
   { stats, lacking }: Awaited<ReturnType<typeof statsIfAny>>,
 ): Pick<PlanReport, 'experience'> {
   if (lacking?.code !== 'usage') noteLacking(io, lacking);
-  return stats === null ? {} : { experience: experienceOf(stats, categoryOf(spec)) };
+  return stats === null ? {} : { experience: summarizeExperience(stats, getCategory(spec)) };
 }
 
 function findDeployAction(spec: PipelineSpec, wanted: string | undefined): NamedDeploy {
-  const deploys = deployActionsOf(spec);
+  const deploys = listDeployActions(spec);
   const names = deploys.map(([name]) => name).join(', ');
   const found = wanted === undefined ? deploys : deploys.filter(([name]) => name === wanted);
   const [only] = found;

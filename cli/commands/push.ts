@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { requireReason } from '../io';
-import { actorOf } from '../door';
+import { resolveActor } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
 import { readArtifacts, startAndWatch, startOptions, type StartOptions } from './start';
@@ -26,7 +26,7 @@ export const pushCommand: Register = (program, cli) => {
         const { io, connect, options } = call;
         const artifacts = readArtifacts(options);
         if (!options.emergency) throw noEmergency(pipeline);
-        const actor = actorOf(io, connect);
+        const actor = resolveActor(io, connect);
         const reason = await requireReason(io, 'push', options.reason);
         const how = {
           actor,

@@ -1,4 +1,4 @@
-import { actorOf } from '../door';
+import { resolveActor } from '../door';
 import { examples, type Register } from './command';
 import { readArtifacts, startAndWatch, startOptions, type StartOptions } from './start';
 
@@ -18,7 +18,7 @@ export const releaseCommand: Register = (program, cli) => {
         const artifacts = readArtifacts(call.options);
         const trigger = {
           kind: 'manual',
-          actor: actorOf(call.io, call.connect),
+          actor: resolveActor(call.io, call.connect),
           key: call.options.idempotencyKey ?? null,
         } as const;
         return startAndWatch(call, (client) => client.release(pipeline, artifacts, trigger));

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { parseId } from '../../domain/ids';
-import { actorOf } from '../door';
+import { resolveActor } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
 import { startAndWatch, waitOptions, type WaitOptions } from './start';
@@ -21,7 +21,7 @@ export const rerunCommand: Register = (program, cli) => {
         const id = parseId(text);
         if (id?.kind !== 'release')
           throw conveyorError('invalid-id', { text, expected: 'a release that has ended, such as kvstore/12' });
-        const given = { actor: actorOf(call.io, call.connect), reason, key };
+        const given = { actor: resolveActor(call.io, call.connect), reason, key };
         return startAndWatch(call, (client) => client.rerun(id.pipeline, id.number, given));
       }),
     );

@@ -3,7 +3,7 @@ import type { ConveyorClient } from '../../client/api';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { paint } from '../../render/paint';
 import { requireReason } from '../io';
-import { actorOf, withClient } from '../door';
+import { resolveActor, withClient } from '../door';
 import { emit } from '../output';
 import type { CommandCall } from './command';
 
@@ -27,7 +27,7 @@ export async function sendVerb(
   extra: Partial<CommandInput>,
   resolve: (client: ConveyorClient) => Promise<string> = () => Promise.resolve(id),
 ): Promise<number> {
-  const actor = actorOf(io, connect);
+  const actor = resolveActor(io, connect);
   const reason = await requireReason(io, verb, options.reason);
   return withClient(io, connect, async (client) => {
     const receipt = await client.command(await resolve(client), verb, { ...extra, actor, reason });

@@ -81,7 +81,7 @@ export function startAndWatch(
   return withClient(io, connect, async (client) => {
     const started = await begin(client);
     if (!options.wait) return announceRelease(io, output, client, started, action);
-    for (const line of [startedWords(started), ...(started.passedOver ?? [])]) printNote(io, line);
+    for (const line of [describeStartedRelease(started), ...(started.passedOver ?? [])]) printNote(io, line);
     const wait = await findStartWait(client, started, io.now());
     // The watch shows at once why a release does not start, but only later why its deploy does not.
     if (wait?.by === 'hold' || wait?.by === 'window') printNote(io, startWaitLine(wait, output.view()));
@@ -119,7 +119,7 @@ export function parseArtifact(text: string): Artifact {
 
 export const collectOption = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-function startedWords({ id, duplicate, approvals = 0 }: StartedRelease): string {
+function describeStartedRelease({ id, duplicate, approvals = 0 }: StartedRelease): string {
   if (duplicate) return `${id} was started before by the same request`;
   return approvals > 0 ? `${id} waits for ${plural(approvals, 'approval')} by other owners` : `started ${id}`;
 }
@@ -145,7 +145,7 @@ async function announceRelease(
         const colors = paint(view.color);
         const link = shown.webUi === null ? [] : [`${colors.bold('Web UI')}  ${colors.underline(shown.webUi)}`];
         const lines = [
-          `${colors.green('✔')} ${startedWords(shown)}`,
+          `${colors.green('✔')} ${describeStartedRelease(shown)}`,
           ...(shown.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
           ...(shown.wait ? [`${colors.yellow(PAUSED_SYMBOL.glyph)} ${startWaitLine(shown.wait, view)}`] : []),
           ...link,

@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
-import { statisticsOf, type Past } from '../../domain/health/statistics';
+import { computeStatistics, type Past } from '../../domain/health/statistics';
 import { KEPT_RELEASES } from '../../domain/pipeline/recordOutcome';
 import { formatTime } from '../../domain/text';
 import { statisticsText, type StatisticsReport } from '../../render/statistics';
@@ -52,7 +52,7 @@ function statisticsReport(pasts: readonly Past[], sinceMs: number | null): Stati
   return {
     since: sinceMs === null ? null : formatTime(sinceMs),
     cut: pasts.filter((past) => isCut(past, sinceMs ?? 0)).map(({ pipeline }) => pipeline),
-    ...statisticsOf(pasts, sinceMs ?? 0),
+    ...computeStatistics(pasts, sinceMs ?? 0),
   };
 }
 

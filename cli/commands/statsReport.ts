@@ -2,8 +2,8 @@ import { askAt } from '../../client/http/client';
 import { ConveyorError } from '../../domain/errors';
 import type { StatsReport } from '../../domain/stats/report';
 import { STATS_MS, type Grouping } from '../../domain/stats/tallies';
-import { httpOf, resolveDoor } from '../door';
-import { configuredArchive } from './archive';
+import { toHttpOptions, resolveDoor } from '../door';
+import { openConfiguredArchive } from './archive';
 import type { Io } from '../io';
 import { printNote } from '../output';
 import type { CommandCall } from './command';
@@ -39,8 +39,9 @@ export async function loadStats(
   const untilMs = io.now();
   const sinceMs = sinceOption('--since', since, untilMs) ?? untilMs - STATS_MS;
   const door = resolveDoor(io.env, connect);
-  if (door.kind === 'server') return askAt(httpOf(io, door)).stats({ since: new Date(sinceMs).toISOString(), by });
-  const { archive } = await configuredArchive(io.env);
+  if (door.kind === 'server')
+    return askAt(toHttpOptions(io, door)).stats({ since: new Date(sinceMs).toISOString(), by });
+  const { archive } = await openConfiguredArchive(io.env);
   const { readStats } = await import('../../archive/stats');
   return readStats(archive, { sinceMs, untilMs, by });
 }

@@ -52,7 +52,7 @@ function candidateSources(
     case 'deploy-actions':
       return [deployActionCandidates(client, pipeline)];
     case 'known-bad':
-      return [knownBadCandidates(client, pipeline)];
+      return [listKnownBadCandidates(client, pipeline)];
   }
 }
 
@@ -110,7 +110,7 @@ async function deployActionCandidates(client: ConveyorClient, pipeline: string):
     .map(([value, { type }]) => ({ value, description: type }));
 }
 
-async function knownBadCandidates(client: ConveyorClient, pipeline: string): Promise<Candidate[]> {
+async function listKnownBadCandidates(client: ConveyorClient, pipeline: string): Promise<Candidate[]> {
   const status = await client.status(pipeline);
   const bad = status.kind === 'pipeline' ? status.knownBad : [];
   return bad.map(({ artifact, reason }) => ({ value: artifact.replace(/#.*$/, ''), description: reason }));

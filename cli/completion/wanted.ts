@@ -105,7 +105,7 @@ export function findCompletion(tree: CommandTree, words: readonly string[]): Com
 }
 
 /** Only candidates that begin with the typed part of the word, each once. */
-export const matchingCandidates = (candidates: readonly Candidate[], current: string): Candidate[] =>
+export const filterCandidates = (candidates: readonly Candidate[], current: string): Candidate[] =>
   candidates.filter(
     ({ value }, at) => value.startsWith(current) && candidates.findIndex((one) => one.value === value) === at,
   );

@@ -3,7 +3,7 @@ import { conveyorError } from '../../domain/errors';
 import type { Artifact } from '../../domain/artifact';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { View } from '../../render/paint';
-import { actorOf } from '../door';
+import { resolveActor } from '../door';
 import type { Io } from '../io';
 import { printNoteLines, type Output } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
@@ -54,7 +54,7 @@ export function chapter(io: Io, text: string): void {
 /** Applies the pipeline of a file and makes the current user one of its owners. @returns its name */
 export async function applyFor({ io, client }: Stage, file: string): Promise<string> {
   const { spec } = await requirePipelineFile(file, io.now());
-  const actor = actorOf(io);
+  const actor = resolveActor(io);
   const owners = spec.owners.includes(actor) ? spec.owners : [...spec.owners, actor];
   await client.apply({ ...spec, owners }, actor);
   return spec.pipeline;
@@ -66,7 +66,7 @@ export async function ship(
   pipeline: string,
   artifact: Artifact,
 ): Promise<{ readonly release: ReleaseStatus; readonly deploys: readonly DeployStatus[] } | undefined> {
-  const trigger = { kind: 'manual', actor: actorOf(io), key: `demo-${artifact.version}` } as const;
+  const trigger = { kind: 'manual', actor: resolveActor(io), key: `demo-${artifact.version}` } as const;
   const { id } = await client.release(pipeline, [artifact], trigger);
   // With -o json the pictures go to stderr, so that stdout has only the result.
   const live = output.human ? io : { ...io, stdout: io.stderr };

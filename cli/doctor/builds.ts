@@ -9,7 +9,7 @@ import {
 import { formatDuration, lastPollWords, plural } from '../../domain/text';
 import type { ExaminationView } from '../../domain/examination';
 import type { Env } from '../../settings/env';
-import { hostOf, portOf, usualAddresses } from '../stack/addresses';
+import { parseHost, parsePort, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import type { Builds } from '../../client/builds';
 import { ANSWERS_WITHIN_MS, WAITS_TOO_LONG_MS, type DoctorCheck } from './check';
@@ -96,7 +96,7 @@ export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
 
 async function withBuilds<T>(env: Env, use: (builds: Builds) => Promise<T>): Promise<T | undefined> {
   const { temporal: address } = usualAddresses(env, {});
-  if (!(await accepts(hostOf(address), portOf(address), ANSWERS_WITHIN_MS))) return undefined;
+  if (!(await accepts(parseHost(address), parsePort(address), ANSWERS_WITHIN_MS))) return undefined;
   // Loaded here, because loading it with this file would slow every other command by half a second.
   const { openBuilds } = await import('../../client/builds');
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';

@@ -5,7 +5,7 @@ import { formatDuration } from '../../domain/text';
 import type { Env } from '../../settings/env';
 import { certificatesForStores, certificatesForTemporal, readTemporalServerName } from '../../settings/certificates';
 import { loadRegistry } from '../../settings/registry';
-import { hostOf, portOf } from '../stack/addresses';
+import { parseHost, parsePort } from '../stack/addresses';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 
 /** Expired certificates make connections fail everywhere at once. */
@@ -19,8 +19,8 @@ export async function checkTemporalCertificates(env: Env, address: string): Prom
   if (own === undefined) return undefined;
   const servername = await readTemporalServerName(env);
   const place = {
-    host: hostOf(address),
-    port: portOf(address),
+    host: parseHost(address),
+    port: parsePort(address),
     ALPNProtocols: ['h2'],
     ...(servername && { servername }),
   };
@@ -56,7 +56,7 @@ function repositoriesIn(env: Env) {
 
 /** Certificates with a long validity share one line. @param on their machine, if it is not this one */
 export function certificateChecks(looks: readonly CertificateLook[], nowMs: number, on = ''): DoctorCheck[] {
-  const unwell = looks.flatMap((look) => checkOf(look, nowMs, on));
+  const unwell = looks.flatMap((look) => checkCertificate(look, nowMs, on));
   const [first, ...others] = looks.map(({ until }) => until ?? '').sort();
   if (unwell.length > 0 || first === undefined) return unwell;
   const count = others.length === 0 ? 'valid' : `${looks.length}, the first to end is valid`;
@@ -64,7 +64,7 @@ export function certificateChecks(looks: readonly CertificateLook[], nowMs: numb
   return [{ name: `${name}${on}`, state: 'ok', found: `${count} until ${first}`, how: null }];
 }
 
-function checkOf(look: CertificateLook, nowMs: number, on: string): DoctorCheck[] {
+function checkCertificate(look: CertificateLook, nowMs: number, on: string): DoctorCheck[] {
   const { use, at, from, until } = look;
   const name = `${use}${on}`;
   const state = certificateState(look, nowMs);

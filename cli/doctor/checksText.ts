@@ -1,4 +1,4 @@
-import { listed, plural } from '../../domain/text';
+import { joinWords, plural } from '../../domain/text';
 import { alignRows } from '../../render/columns';
 import { foldAll, paint, tint, type View } from '../../render/paint';
 import type { StatusSymbol } from '../../render/words';
@@ -27,7 +27,7 @@ export function renderChecks(checks: readonly DoctorCheck[], view: View): string
       others.length === 0
         ? []
         : [
-            `    with ${listed(
+            `    with ${joinWords(
               others.map(({ name }) => name),
               'and',
             )}`,

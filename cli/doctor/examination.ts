@@ -15,7 +15,7 @@ export function examinationChecks(view: ExaminationView, machine: 'this machine'
     ...workerChecks(view, machine),
     ...builds,
     ...backlogChecks(view, isWorkTaken),
-    ...(UNSTORED.includes(view.end.kind) ? [] : unansweredChecks(view.unanswered ?? [])),
+    ...(UNSTORED.includes(view.end.kind) ? [] : listUnansweredChecks(view.unanswered ?? [])),
     ...certificateChecks(view.certificates ?? [], Date.now(), ` of ${machine}`),
   ];
 }
@@ -26,7 +26,7 @@ const ANSWERED: readonly ExaminationEnd['kind'][] = ['answered', 'refused'];
 const UNSTORED: readonly ExaminationEnd['kind'][] = ['unwritten', 'unbegun'];
 
 /** One line for each reason, since a slow server leaves all questions unanswered. */
-function unansweredChecks(unanswered: readonly UnansweredQuestion[]): DoctorCheck[] {
+function listUnansweredChecks(unanswered: readonly UnansweredQuestion[]): DoctorCheck[] {
   const reasons = [...new Set(unanswered.map(({ reason }) => reason))];
   return reasons.map((reason) => ({
     ...{ name: 'Temporal answers', state: 'warning' },

@@ -85,7 +85,7 @@ const ROOM_BYTES = 2 * 1024 ** 3;
 export async function checkDisk(env: Env): Promise<DoctorCheck> {
   const name = 'disk space';
   const cache = env.CONVEYOR_CACHE ?? join(env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache'), 'conveyor');
-  const at = existing(cache);
+  const at = findExistingAncestor(cache);
   const { bavail, bsize } = await statfs(at);
   const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GB free at ${at}`;
   if (bavail * bsize >= ROOM_BYTES) return { name, state: 'ok', found, how: null };
@@ -97,8 +97,8 @@ export async function checkDisk(env: Env): Promise<DoctorCheck> {
   };
 }
 
-const existing = (path: string): string =>
-  existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
+const findExistingAncestor = (path: string): string =>
+  existsSync(path) || dirname(path) === path ? path : findExistingAncestor(dirname(path));
 
 const PROGRAM_TIMEOUT_MS = 10_000;
 

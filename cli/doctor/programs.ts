@@ -9,7 +9,7 @@ import type { DoctorCheck } from './check';
 
 /** The isolation of configuration programs on this machine, if there is a repository of configuration. */
 export async function checkPrograms(env: Env): Promise<DoctorCheck[]> {
-  const registry = configured(env);
+  const registry = tryLoadRegistry(env);
   if (registry === undefined || registry.configRepositories.length === 0) return [];
   return programChecks(await tryWalls(registry.scripts), registry.configPrograms);
 }
@@ -35,7 +35,7 @@ function programChecks(
 }
 
 /** A wrong configuration has its own check. */
-function configured(env: Env): Registry | undefined {
+function tryLoadRegistry(env: Env): Registry | undefined {
   try {
     return loadRegistry(undefined, env);
   } catch (error) {

@@ -8,7 +8,7 @@ import type { DoctorCheck } from './check';
 
 /** The isolation of scripts on this machine, if scripts are allowed at all. */
 export async function checkScripts(env: Env): Promise<DoctorCheck[]> {
-  const scripts = configuredScripts(env);
+  const scripts = tryLoadScripts(env);
   if (scripts === undefined) return [];
   if (!scripts.enabled) return [{ name: 'scripts', state: 'ok', found: 'off', how: null }];
   return scriptChecks(await probe(scripts), scripts);
@@ -32,7 +32,7 @@ export function scriptChecks(
 }
 
 /** A separate check reports mistakes in a configuration. */
-function configuredScripts(env: Env): Scripts | undefined {
+function tryLoadScripts(env: Env): Scripts | undefined {
   try {
     return loadRegistry(undefined, env).scripts;
   } catch (error) {

@@ -6,7 +6,7 @@ import { ConveyorError } from '../../domain/errors';
 import { rootCause } from '../../domain/rootCause';
 import { formatDuration } from '../../domain/text';
 import type { Env } from '../../settings/env';
-import { httpOf, type CommandDoor } from '../door';
+import { toHttpOptions, type CommandDoor } from '../door';
 import type { Io } from '../io';
 import { checkServerCertificate } from './certificates';
 import { ANSWERS_WITHIN_MS, DOOR_CHECK, notSeen, SEE_TO_TEMPORAL, type DoctorCheck } from './check';
@@ -26,7 +26,7 @@ export async function checkServer(
   io: Pick<Io, 'askServer' | 'sleep'> & { readonly env: Env },
 ): Promise<DoctorCheck[]> {
   const found = `the server at ${door.url} (${door.from})`;
-  const http = httpOf({ ...io, now: () => Date.now() }, door);
+  const http = toHttpOptions({ ...io, now: () => Date.now() }, door);
   const broken = (why: string, how: string): DoctorCheck => ({
     ...{ name: DOOR_CHECK, state: 'missing', found: `${found}: ${why}`, how },
   });

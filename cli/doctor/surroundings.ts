@@ -5,7 +5,7 @@ import { withoutScope } from '../../settings/access';
 import type { Env } from '../../settings/env';
 import { loadRegistry } from '../../settings/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
-import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
+import { parseHost, isLocal, parsePort, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 import { lookAtTemporal, mismatchWords } from './temporal';
@@ -103,9 +103,9 @@ async function checkPort(
   look: () => Promise<PortHolder>,
   where: string,
 ): Promise<DoctorCheck> {
-  const port = portOf(address);
+  const port = parsePort(address);
   const name = `port ${port}`;
-  if (!(await accepts(hostOf(address), port, ANSWERS_WITHIN_MS)))
+  if (!(await accepts(parseHost(address), port, ANSWERS_WITHIN_MS)))
     return { name, state: 'ok', found: `free for ${who}`, how: null };
   const within = formatDuration(ANSWERS_WITHIN_MS);
   const holder = await look();

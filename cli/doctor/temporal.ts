@@ -1,11 +1,11 @@
 import type { Connection } from '@temporalio/client';
-import { foundTls, tlsRemedy, type TlsMismatch } from '../../domain/temporalAway';
+import { describeTlsMismatch, tlsRemedy, type TlsMismatch } from '../../domain/temporalAway';
 import { formatDuration } from '../../domain/text';
 import { rootCause } from '../../domain/rootCause';
 import type { Env } from '../../settings/env';
 import { loadRegistry } from '../../settings/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
-import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
+import { parseHost, isLocal, parsePort, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { tlsMismatch, tlsSettings } from '../../client/temporalTls';
 import { checkTemporalCertificates, SHOWN_BY_TEMPORAL } from './certificates';
@@ -45,7 +45,7 @@ export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
 export function temporalCheck(address: string, look: TemporalLook): DoctorCheck {
   const name = 'Temporal';
   const within = formatDuration(ANSWERS_WITHIN_MS);
-  const port = portOf(address);
+  const port = parsePort(address);
   switch (look.kind) {
     case 'answers':
       return { name, state: 'ok', found: `server ${look.version} answers at ${address}`, how: null };
@@ -76,7 +76,7 @@ export function temporalCheck(address: string, look: TemporalLook): DoctorCheck 
 type Mismatch = Extract<TemporalLook, { readonly kind: TlsMismatch }>;
 
 export const mismatchWords = (address: string, { kind, settings }: Mismatch): Pick<DoctorCheck, 'found' | 'how'> => ({
-  found: `no Temporal server answers at ${address}: ${foundTls(kind)}`,
+  found: `no Temporal server answers at ${address}: ${describeTlsMismatch(kind)}`,
   how: tlsRemedy(kind, settings),
 });
 
@@ -129,7 +129,7 @@ const HTTP_WITHIN_MS = 2_000;
 
 export async function lookAtTemporal(address: string): Promise<TemporalLook> {
   // A refused connection is reported at once; the client would keep trying.
-  if (!(await accepts(hostOf(address), portOf(address), ANSWERS_WITHIN_MS))) return { kind: 'absent' };
+  if (!(await accepts(parseHost(address), parsePort(address), ANSWERS_WITHIN_MS))) return { kind: 'absent' };
   try {
     return await askTemporal(address, async ({ workflowService }) => {
       const { serverVersion } = await workflowService.getSystemInfo({});
@@ -142,7 +142,7 @@ export async function lookAtTemporal(address: string): Promise<TemporalLook> {
 
 async function lookAtMute(address: string): Promise<TemporalLook> {
   const wantsTls = await usesTls();
-  const mismatch = await tlsMismatch(hostOf(address), portOf(address), wantsTls, HTTP_WITHIN_MS);
+  const mismatch = await tlsMismatch(parseHost(address), parsePort(address), wantsTls, HTTP_WITHIN_MS);
   // A TLS server may answer plain HTTP like this.
   if (mismatch !== 'tls' && (await speaksHttp(address))) return { kind: 'stranger' };
   return mismatch === undefined ? { kind: 'mute' } : { kind: mismatch, settings: tlsSettings(wantsTls) };

@@ -6,7 +6,7 @@ import {
   type ExtensionLook,
   type Poller,
 } from '../../domain/examination';
-import { formatDuration, lastPollWords, listed, plural } from '../../domain/text';
+import { formatDuration, lastPollWords, joinWords, plural } from '../../domain/text';
 import type { DoctorCheck } from './check';
 import { clockChecks } from './clocks';
 
@@ -16,7 +16,7 @@ export const WORKERS_CHECK = 'workers';
 
 export const workerChecks = (view: ExaminationView, machine = 'this machine'): DoctorCheck[] => [
   ...endChecks(view),
-  ...listingChecks(view.listing),
+  ...checkListing(view.listing),
   ...clockChecks(view, machine),
 ];
 
@@ -97,7 +97,7 @@ function pollersWords(pollers: readonly Poller[]): string {
     .map(({ identity, lastPollAt }) => `${identity} (last poll: ${lastPollAt})`);
   const more = pollers.length - shown.length;
   if (pollers.length === 0) return 'workers that Temporal does not name';
-  return listed(more > 0 ? [...shown, `${more} more`] : shown, 'and');
+  return joinWords(more > 0 ? [...shown, `${more} more`] : shown, 'and');
 }
 
 /** A frozen worker is listed for minutes, since its polls are still open. */
@@ -118,7 +118,7 @@ function extensionChecks({ extensions, unused }: Extract<ExaminationEnd, { kind:
   const beside =
     idle.length === 0
       ? ''
-      : `; not ${listed(
+      : `; not ${joinWords(
           idle.map(({ name }) => name),
           'and',
         )}, which no deploy has used`;
@@ -143,7 +143,7 @@ const extensionCheck = ({ kind, name, address, trouble }: ExtensionLook): Doctor
 });
 
 /** Only lists may be out of date; everything else comes from the workflows themselves. */
-function listingChecks(listing: ExaminationView['listing']): DoctorCheck[] {
+function checkListing(listing: ExaminationView['listing']): DoctorCheck[] {
   const name = 'lists';
   const how =
     'temporal operator cluster describe names the visibility store: look at it, and at the log of the Temporal server. Meanwhile conveyor list, the lists of the Web UI and the counts of /metrics are out of date, and new pipelines get no webhooks; status, commands and deploys need no list';

@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import type { SignInOffer } from '../../domain/signIn';
 import { askAt } from '../../client/http/client';
-import { httpOf } from '../door';
+import { toHttpOptions } from '../door';
 import type { Io } from '../io';
 import type { Grant } from './credentials';
 import { signIn } from './signIn';
@@ -43,7 +43,7 @@ const METHODS: readonly LoginMethod[] = [
 export async function obtainGrant(io: Io, url: string, options: LoginOptions): Promise<Grant> {
   const method = METHODS.find(({ isMeant }) => isMeant(io, options));
   if (method) return { token: await method.obtain(io, options) };
-  const offers = await askAt(httpOf(io, { url, token: null })).signInOffers();
+  const offers = await askAt(toHttpOptions(io, { url, token: null })).signInOffers();
   // A remote shell has no browser.
   const device = options.device ?? Boolean(io.env.SSH_CONNECTION);
   return signIn(io, chooseOffer(offers, url, options.issuer), { device });

@@ -19,7 +19,7 @@ export function usualAddresses(env: Env, flags: { readonly address?: string; rea
   const temporal = flags.address ?? (env.TEMPORAL_ADDRESS || `localhost:${TEMPORAL_PORT}`);
   return {
     temporal,
-    webUi: env.CONVEYOR_WEB_UI || `http://localhost:${portOf(temporal) + 1000}`,
+    webUi: env.CONVEYOR_WEB_UI || `http://localhost:${parsePort(temporal) + 1000}`,
     simulator: env.CONVEYOR_SIMULATOR_URL || 'http://localhost:4400',
     server: env.CONVEYOR_SERVER_URL || 'http://localhost:4500',
     taskQueue: flags.taskQueue ?? (env.CONVEYOR_TASK_QUEUE || 'conveyor'),
@@ -60,12 +60,12 @@ export function stackEnvironment({ addresses, config, archive }: StackPlaces): R
 }
 
 /** `localhost:7233` or a URL → its port. */
-export function portOf(address: string): number {
+export function parsePort(address: string): number {
   const { port, protocol } = new URL(address.includes('://') ? address : `tcp://${address}`);
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-export const hostOf = (address: string): string =>
+export const parseHost = (address: string): string =>
   new URL(address.includes('://') ? address : `tcp://${address}`).hostname.replace(/^\[|\]$/g, '');
 
-export const isLocal = (address: string): boolean => isLoopback(hostOf(address));
+export const isLocal = (address: string): boolean => isLoopback(parseHost(address));

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Git } from '../../configerator/repository/git';
-import { copiesFolder, copyOf, type RepositoryRef } from '../../configerator/repository/repository';
+import { copiesFolder, locateCopy, type RepositoryRef } from '../../configerator/repository/repository';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../settings/configRepositories';
 import type { Env } from '../../settings/env';
@@ -84,5 +84,5 @@ export async function makeRepository({ repository, folder }: ConfigStack, env: E
 
 /** The copy of the repository that processes of this machine work with. */
 export function removeCopy({ repository }: { readonly repository: RepositoryRef }, env: Env): void {
-  rmSync(copyOf(repository, copiesFolder(env)), { recursive: true, force: true });
+  rmSync(locateCopy(repository, copiesFolder(env)), { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 import { delimiter, dirname, join } from 'node:path';
 import type { Env } from '../../settings/env';
 import { installRoot } from '../../settings/registry';
-import { hostOf, portOf, type Addresses } from './addresses';
+import { parseHost, parsePort, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
 import type { ConfigStack } from './configuration';
 import { accepts } from '../../client/accepts';
@@ -43,15 +43,15 @@ const TIMEOUT_MS = 60_000;
 
 export function temporalPart(options: StackOptions): StackPart {
   const { temporal, webUi } = options.addresses;
-  const args = ['--port', String(portOf(temporal)), '--ui-port', String(portOf(webUi))];
+  const args = ['--port', String(parsePort(temporal)), '--ui-port', String(parsePort(webUi))];
   const { env, ...common } = commonSpec(options, 'temporal');
   // Node, which guards the Web UI, may have been started by its full path.
   const path = [env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
   return {
     name: 'temporal',
     address: temporal,
-    isThere: () => accepts(hostOf(temporal), portOf(temporal)),
-    port: portOf(temporal),
+    isThere: () => accepts(parseHost(temporal), parsePort(temporal)),
+    port: parsePort(temporal),
     child: {
       ...common,
       env: { ...env, PATH: path },
@@ -59,7 +59,7 @@ export function temporalPart(options: StackOptions): StackPart {
       command: join(installRoot(), 'temporal-dev.sh'),
       args: [...args, ...databaseArgs(options.database)],
       isReady: (log) => /^Temporal ready/m.test(log),
-      endedByChance: lostRaceForPort,
+      endedByChance: hasLostPortRace,
     },
     timeoutMs: TEMPORAL_TIMEOUT_MS,
   };
@@ -69,7 +69,7 @@ export function temporalPart(options: StackOptions): StackPart {
  * The server chooses ports for its services before it listens there. If another process takes one meanwhile, the server
  * panics after merely logging the failure to listen.
  */
-const lostRaceForPort = (log: string): boolean => /^panic: /m.test(log);
+const hasLostPortRace = (log: string): boolean => /^panic: /m.test(log);
 
 export function simulatorPart(options: StackOptions): StackPart {
   const { simulator } = options.addresses;
@@ -78,10 +78,10 @@ export function simulatorPart(options: StackOptions): StackPart {
     name: 'simulator',
     address: simulator,
     isThere,
-    port: portOf(simulator),
+    port: parsePort(simulator),
     child: node(options, 'simulator', 'simulator/main.js', isThere, [
       '--port',
-      String(portOf(simulator)),
+      String(parsePort(simulator)),
       '--seed',
       String(options.seed),
       '--speed',
@@ -108,10 +108,10 @@ export function serverPart(options: StackOptions): StackPart {
     name: 'server',
     address: server,
     isThere: () => respondsOk(`${server}/livez`),
-    port: portOf(server),
+    port: parsePort(server),
     child: node(options, 'server', 'server/main.js', () => respondsOk(`${server}/readyz`), [
       '--port',
-      String(portOf(server)),
+      String(parsePort(server)),
     ]),
     timeoutMs: TIMEOUT_MS,
   };
@@ -130,7 +130,7 @@ export function etcdPart(options: StackOptions, { repository: { etcd }, peerPort
     ...{ 'listen-peer-urls': peer, 'initial-advertise-peer-urls': peer },
   };
   return {
-    ...{ name: 'etcd', address, isThere, port: portOf(address), timeoutMs: ETCD_TIMEOUT_MS },
+    ...{ name: 'etcd', address, isThere, port: parsePort(address), timeoutMs: ETCD_TIMEOUT_MS },
     child: {
       ...{ ...commonSpec(options, 'etcd'), name: 'etcd', isReady: isThere },
       command: join(installRoot(), 'scripts', 'etcd.sh'),
@@ -141,9 +141,9 @@ export function etcdPart(options: StackOptions, { repository: { etcd }, peerPort
 
 export function configServicePart(options: StackOptions, { service, folder }: ConfigStack): StackPart {
   const isThere = (): Promise<boolean> => respondsOk(`${service}/healthz`);
-  const args = ['--port', String(portOf(service)), '--state', join(folder, 'service.json')];
+  const args = ['--port', String(parsePort(service)), '--state', join(folder, 'service.json')];
   return {
-    ...{ name: 'config-service', address: service, isThere, port: portOf(service), timeoutMs: TIMEOUT_MS },
+    ...{ name: 'config-service', address: service, isThere, port: parsePort(service), timeoutMs: TIMEOUT_MS },
     child: node(options, 'config-service', 'server/configService/main.js', isThere, args),
   };
 }
@@ -151,10 +151,10 @@ export function configServicePart(options: StackOptions, { service, folder }: Co
 /** Serves all requests of applications on this machine. */
 export function configProxyPart(options: StackOptions, { proxy, folder, repository }: ConfigStack): StackPart {
   const isThere = (): Promise<boolean> => respondsOk(`${proxy}/health`);
-  const flags = { repository: repository.name, etcd: repository.etcd, port: String(portOf(proxy)) };
+  const flags = { repository: repository.name, etcd: repository.etcd, port: String(parsePort(proxy)) };
   const args = Object.entries({ ...flags, cache: join(folder, 'proxy'), label: 'region=dev' });
   return {
-    ...{ name: 'config-proxy', address: proxy, isThere, port: portOf(proxy), timeoutMs: TIMEOUT_MS },
+    ...{ name: 'config-proxy', address: proxy, isThere, port: parsePort(proxy), timeoutMs: TIMEOUT_MS },
     child: node(
       options,
       'config-proxy',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { printNote } from '../output';
-import { stackEnvironment, isLocal, hostOf, type Addresses } from './addresses';
+import { stackEnvironment, isLocal, parseHost, type Addresses } from './addresses';
 import { childFailure, startChild, awaitReady } from './child';
 import type { ConfigStack } from './configuration';
 import { keepRunning, type RunningPart } from './keepRunning';
@@ -135,7 +135,7 @@ async function requireOurs(part: StackPart, port: number): Promise<void> {
     if (part.name === 'etcd') throw conveyorError('store-unavailable', { store: part.address, detail });
     throw conveyorError('simulator-unreachable', { url: part.address, detail });
   }
-  if (await accepts(hostOf(part.address), port)) throw conveyorError('port-in-use', { port, process: part.name });
+  if (await accepts(parseHost(part.address), port)) throw conveyorError('port-in-use', { port, process: part.name });
 }
 
 /** Waits for all of them even if one fails, so that every started process is known and can be stopped. */

@@ -11,7 +11,7 @@ export function failureIn({
 }): ConveyorError | undefined {
   if (status < 300) return undefined;
   const error = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
-  const { code, message, hint, retryable = status === 503, exit = exitOf(status) } = error;
+  const { code, message, hint, retryable = status === 503, exit = toExitCode(status) } = error;
   const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
   return new ConveyorError(
     text(code, 'internal') as ErrorCode,
@@ -23,5 +23,5 @@ export function failureIn({
 }
 
 /** Fields that servers before 0.3 leave out. */
-const exitOf = (status: number): number =>
+const toExitCode = (status: number): number =>
   [401, 403, 404].includes(status) ? 4 : [400, 413, 422].includes(status) ? 2 : 1;

@@ -66,7 +66,7 @@ export async function askServer(options: HttpOptions, row: RouteRow, asked: Requ
   const body = key == null ? asked.body : { ...asked.body, idempotencyKey: key };
   const request = { ...routeRequest(row, asked), body };
   const isSafe = request.method === 'GET' || key != null;
-  const token = await tokenOf(options);
+  const token = await resolveToken(options);
   let tried = await attemptRequest({ ...options, token }, request, REQUEST_TIMEOUT_MS);
   let isAgain = false;
   for (const pauseMs of isSafe ? RETRY_DELAYS_MS : []) {
@@ -86,7 +86,7 @@ const asFirst = (body: unknown): unknown =>
   isJsonObject(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 
 /** @throws the error of a renewal */
-const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
+const resolveToken = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
   typeof token === 'function' ? token() : token;
 
 /** One request, which ends within `withinMs`. Never throws. */

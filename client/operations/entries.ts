@@ -7,7 +7,7 @@ import type { PipelineApplied } from '../api';
 
 /** Parts of audit records that several operations share. */
 
-export const appliedEntry = (spec: PipelineSpec, { previous, created }: PipelineApplied): Partial<AuditEntry> => ({
+export const buildApplyEntry = (spec: PipelineSpec, { previous, created }: PipelineApplied): Partial<AuditEntry> => ({
   result: created ? 'created' : 'changed',
   before: previous === null ? null : canonicalDigest(previous),
   after: canonicalDigest(spec),
@@ -19,8 +19,8 @@ export const canonicalDigest = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('hex');
 
 /** The entry for versions submitted to a pipeline. */
-export const bringingEntry = (actor: string, target: string, artifacts: readonly Artifact[]) => ({
-  ...{ actor, target, came: startedEntry },
+export const buildSubmissionEntry = (actor: string, target: string, artifacts: readonly Artifact[]) => ({
+  ...{ actor, target, came: buildStartEntry },
   ...auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version]))),
 });
 
@@ -29,7 +29,7 @@ interface Started {
   readonly duplicate: boolean;
 }
 
-export function startedEntry({ id, duplicate }: Started): Partial<AuditEntry> {
+export function buildStartEntry({ id, duplicate }: Started): Partial<AuditEntry> {
   if (id === null) return { result: 'kept; no release yet' };
   return { result: duplicate ? `${id}, which already existed` : id };
 }

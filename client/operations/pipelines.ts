@@ -2,7 +2,7 @@ import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { requireAction, requireId } from '../../domain/target';
 import type { ListQuery } from '../api';
-import { appliedEntry } from './entries';
+import { buildApplyEntry } from './entries';
 import type { OperationRows, RequestParts, Route } from './row';
 
 /** Earlier views are for callers who ask for them (client/lastKnown.ts). */
@@ -15,14 +15,14 @@ export const PIPELINE_OPERATIONS = {
     request: (spec) => ({ params: { name: spec.pipeline }, body: spec }),
     access: 'apply',
     permit: async (gate, spec, actor) => [spec, actor, await gate.toApply('apply', spec, actor)],
-    audit: (spec, actor) => ({ actor, target: spec.pipeline, came: (done) => appliedEntry(spec, done) }),
+    audit: (spec, actor) => ({ actor, target: spec.pipeline, came: (done) => buildApplyEntry(spec, done) }),
   },
   importPipeline: {
     route: 'POST /v1/pipelines/{name}/import',
     request: (document) => ({ params: { name: document.pipeline }, body: document }),
     access: 'import',
     permit: async (gate, document, actor) => [document, actor, await gate.toApply('import', document.spec, actor)],
-    audit: ({ pipeline, spec }, actor) => ({ actor, target: pipeline, came: (done) => appliedEntry(spec, done) }),
+    audit: ({ pipeline, spec }, actor) => ({ actor, target: pipeline, came: (done) => buildApplyEntry(spec, done) }),
   },
   exportPipeline: { access: 'read', route: 'GET /v1/pipelines/{name}/export', request: byName },
   spec: { access: 'read', route: 'GET /v1/pipelines/{name}/spec', request: byName },

@@ -6,19 +6,19 @@ import { requireTarget } from '../../domain/target';
 import type { Trigger } from '../../domain/views';
 import type { LookNow } from '../api';
 import type { Permit, PermissionGate } from '../permissionGate';
-import { bringingEntry, startedEntry } from './entries';
+import { buildSubmissionEntry, buildStartEntry } from './entries';
 import type { OperationRows } from './row';
 
 type Bringing = readonly [pipeline: string, artifacts: readonly Artifact[], trigger: Trigger];
 
 /** The permission and audit of versions submitted to a pipeline. */
-const bringing = (ask: (gate: PermissionGate, pipeline: string, trigger: Trigger) => Promise<Permit>) => ({
+const guardSubmission = (ask: (gate: PermissionGate, pipeline: string, trigger: Trigger) => Promise<Permit>) => ({
   permit: async (gate: PermissionGate, ...[pipeline, artifacts, trigger]: Bringing): Promise<[...Bringing]> => {
     const by = await ask(gate, pipeline, trigger);
     await gate.requireSigned(pipeline, artifacts);
     return [pipeline, artifacts, under(trigger, by)];
   },
-  audit: (...[pipeline, artifacts, { actor }]: Bringing) => bringingEntry(actor, pipeline, artifacts),
+  audit: (...[pipeline, artifacts, { actor }]: Bringing) => buildSubmissionEntry(actor, pipeline, artifacts),
 });
 
 /** Operations that start releases, commands, and looks at runs. */
@@ -30,13 +30,13 @@ export const RELEASE_OPERATIONS = {
       body: { artifacts, trigger: kind === 'manual' ? kind : 'api' },
     }),
     access: 'release',
-    ...bringing((gate, pipeline, trigger) => gate.toRelease(pipeline, trigger)),
+    ...guardSubmission((gate, pipeline, trigger) => gate.toRelease(pipeline, trigger)),
   },
   submit: {
     route: 'POST /v1/pipelines/{name}/submissions',
     request: (name, artifacts, { key }) => ({ params: { name }, body: { artifacts }, key }),
     access: 'submit',
-    ...bringing((gate, pipeline, trigger) => gate.toSubmit(pipeline, trigger)),
+    ...guardSubmission((gate, pipeline, trigger) => gate.toSubmit(pipeline, trigger)),
   },
   push: {
     route: 'POST /v1/pipelines/{name}/pushes',
@@ -51,7 +51,7 @@ export const RELEASE_OPERATIONS = {
       return [pipeline, action, artifacts, under(push, by)];
     },
     audit: (pipeline, _action, artifacts, { actor, reason }) => ({
-      ...{ ...bringingEntry(actor, pipeline, artifacts), reason },
+      ...{ ...buildSubmissionEntry(actor, pipeline, artifacts), reason },
     }),
   },
   rerun: {
@@ -65,7 +65,7 @@ export const RELEASE_OPERATIONS = {
       return [pipeline, number, under(rerun, by)];
     },
     audit: (pipeline, n, { actor, reason = null }) => ({
-      ...{ actor, target: releaseId(pipeline, n), reason, came: startedEntry },
+      ...{ actor, target: releaseId(pipeline, n), reason, came: buildStartEntry },
     }),
   },
   command: {

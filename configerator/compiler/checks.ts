@@ -2,8 +2,8 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { CompiledValue, Context, Made } from './context';
 import type { Checked, JobFailure } from './job';
 import { NoResult } from './process';
-import { problemOf } from './programs';
-import { stemOf } from './tree';
+import { toProgramError } from './programs';
+import { getStem } from './tree';
 
 type Owned = Made & { readonly schema: NonNullable<Made['schema']> };
 
@@ -21,10 +21,13 @@ export async function checkAll(context: Context, made: readonly Made[]): Promise
       else bySchema.set(one.schema.file, [owned]);
     }
   const checked = await Promise.all([...bySchema].map(([schema, values]) => checkThose(context, schema, values)));
-  return [...made.filter(({ schema }) => schema === null).map((one) => distributed(one, one.text)), ...checked.flat()];
+  return [
+    ...made.filter(({ schema }) => schema === null).map((one) => toCompiledValue(one, one.text)),
+    ...checked.flat(),
+  ];
 }
 
-const distributed = ({ path, file, sources }: Made, text: string): CompiledValue => ({ path, text, file, sources });
+const toCompiledValue = ({ path, file, sources }: Made, text: string): CompiledValue => ({ path, text, file, sources });
 
 async function checkThose(
   context: Context,
@@ -32,17 +35,19 @@ async function checkThose(
   values: readonly Owned[],
 ): Promise<readonly CompiledValue[]> {
   const { graph, run, say } = context;
-  const beside = `${stemOf(schema)}.validate.ts`;
+  const beside = `${getStem(schema)}.validate.ts`;
   const validators = graph.has(beside) ? beside : null;
   const modules = graph.modulesOf(validators === null ? [schema] : [schema, validators]);
   const jobs = values.map(({ path, text, schema: { name } }) => ({ path, name, json: text }));
   try {
     const { outcome } = await run({ kind: 'check', schema, validators, modules, values: jobs });
     if ('kind' in outcome) {
-      say(broken(context, schema, validators, outcome));
+      say(toCheckError(context, schema, validators, outcome));
       return [];
     }
-    return values.flatMap((value, index) => taken(context, value, outcome[index] ?? { misfit: 'it got no result' }));
+    return values.flatMap((value, index) =>
+      acceptValue(context, value, outcome[index] ?? { misfit: 'it got no result' }),
+    );
   } catch (error) {
     if (!(error instanceof NoResult)) throw error;
     const { at, how } = error;
@@ -52,10 +57,10 @@ async function checkThose(
   }
 }
 
-function taken({ graph, say }: Context, value: Owned, checked: Checked): readonly CompiledValue[] {
+function acceptValue({ graph, say }: Context, value: Owned, checked: Checked): readonly CompiledValue[] {
   const { path, file, schema, text, isRaw } = value;
-  if ('json' in checked) return [distributed(value, isRaw ? text : checked.json)];
-  const validators = `${stemOf(schema.file)}.validate.ts`;
+  if ('json' in checked) return [toCompiledValue(value, isRaw ? text : checked.json)];
+  const validators = `${getStem(schema.file)}.validate.ts`;
   if ('threw' in checked) {
     say(
       conveyorError('config-validator-failed', {
@@ -75,7 +80,12 @@ function taken({ graph, say }: Context, value: Owned, checked: Checked): readonl
 }
 
 /** The schema or its validators could not even be loaded. */
-function broken({ graph }: Context, schema: string, validators: string | null, failure: JobFailure): ConveyorError {
+function toCheckError(
+  { graph }: Context,
+  schema: string,
+  validators: string | null,
+  failure: JobFailure,
+): ConveyorError {
   const at = failure.kind === 'threw' ? failure.where?.replace(/:\d+$/, '') : undefined;
-  return problemOf(graph, validators !== null && at !== schema ? validators : schema, failure);
+  return toProgramError(graph, validators !== null && at !== schema ? validators : schema, failure);
 }

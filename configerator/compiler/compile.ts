@@ -6,13 +6,13 @@ import { whyNotConfigPath } from '../domain/path';
 import { checkAll } from './checks';
 import type { CompiledValue, Made, ValueSource } from './context';
 import { ImportGraph } from './graph';
-import { parsed } from './parse';
+import { parseTree } from './parse';
 import { PROCESS_LIMITS, type ProcessLimits } from './process';
 import { runPrograms } from './programs';
 import { readRaw } from './raws';
-import { rememberingRun, type RunMemory, type Run } from './run';
-import { sourcesOf } from './sources';
-import { kindOf, stemOf, type SourceTree } from './tree';
+import { createCachedRun, type RunMemory, type Run } from './run';
+import { listValueSources } from './sources';
+import { getFileKind, getStem, type SourceTree } from './tree';
 import { OWN_PROGRAMS, type ProgramWalls } from './walls';
 
 export interface Compiled {
@@ -38,8 +38,8 @@ export interface CompileOptions {
 export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
   const limits = { ...PROCESS_LIMITS, ...options.limits };
   const walls = options.walls ?? OWN_PROGRAMS;
-  const run = rememberingRun(limits, walls, options.memory, availableParallelism());
-  const code = await parsed(tree, limits, walls);
+  const run = createCachedRun(limits, walls, options.memory, availableParallelism());
+  const code = await parseTree(tree, limits, walls);
   if (code instanceof ConveyorError) return { files: [], values: [], problems: [code] };
   return new Compiler(tree, new ImportGraph(tree, code), run, options.changed).compile();
 }
@@ -69,9 +69,9 @@ class Compiler {
 
   private files(kind: 'program' | 'raw'): readonly ValueSource[] {
     return this.tree.paths
-      .filter((path) => kindOf(path) === kind)
+      .filter((path) => getFileKind(path) === kind)
       .flatMap((file) => {
-        const sources = this.attempt(() => sourcesOf(this.graph, file));
+        const sources = this.attempt(() => listValueSources(this.graph, file));
         const isMeant = this.changed === undefined || sources?.some((path) => this.changed?.has(path));
         return sources !== undefined && isMeant ? [{ file, sources }] : [];
       });
@@ -90,8 +90,8 @@ class Compiler {
 
   /** A validator that checks nothing would give false confidence. */
   private orphans(): void {
-    for (const file of this.tree.paths.filter((path) => kindOf(path) === 'validator')) {
-      const schema = `${stemOf(file)}.schema.ts`;
+    for (const file of this.tree.paths.filter((path) => getFileKind(path) === 'validator')) {
+      const schema = `${getStem(file)}.schema.ts`;
       if (this.graph.has(schema)) continue;
       this.problems.push(
         conveyorError('config-file-unusable', { file, why: `it validates ${schema}, which does not exist` }),

@@ -28,7 +28,7 @@ const CODE = new TextCache(32 * 1024 * 1024);
  * never ends, so it runs in a separate process; the only known result is then the file that exceeded its time or
  * memory.
  */
-export async function parsed(
+export async function parseTree(
   tree: SourceTree,
   limits: ProcessLimits,
   walls: ProgramWalls,
@@ -67,15 +67,15 @@ async function parseGroup(
     const { outcome } = await runJob({ kind: 'parse', files }, { ...limits, memoryMb }, walls);
     return sources.map(({ path, key }, index) => {
       const one = outcome[index] ?? { why: 'it got no result' };
-      if ('why' in one) return [path, unparsed(path, one.why)];
+      if ('why' in one) return [path, createParseError(path, one.why)];
       CODE.set(key, one.code);
       return [path, one.code];
     });
   } catch (error) {
     if (!(error instanceof NoResult)) throw error;
-    return unparsed(error.at?.path ?? sources[0]?.path ?? '', error.how);
+    return createParseError(error.at?.path ?? sources[0]?.path ?? '', error.how);
   }
 }
 
-const unparsed = (file: string, why: string): ConveyorError =>
+const createParseError = (file: string, why: string): ConveyorError =>
   conveyorError('config-program-failed', { file, how: `it cannot be parsed: ${why}` });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
-import { entryOf } from '../entry';
+import { buildEntryArgs } from '../entry';
 import { readableCode } from './installation';
 import type { At, CompilerJob, JobResult } from './job';
 import { readLine } from './lines';
@@ -50,7 +50,7 @@ export async function runJob<J extends CompilerJob>(
   if (job.kind === 'program' || job.kind === 'check') requireWalls(walls);
   const program = startWalled(programCommand(job, limits), dataMb(limits), walls);
   try {
-    return (await followedChild(program.child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
+    return (await followChild(program.child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
   } finally {
     program.end();
   }
@@ -63,7 +63,7 @@ function programCommand({ kind }: CompilerJob, limits: ProcessLimits): readonly 
   const heap = [`--max-old-space-size=${limits.memoryMb}`, '--stack-size=800'];
   const flags = ['--no-warnings', '--expose-internals', ...heap, ...noEval, ...permissions()];
   const limited = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; ulimit -d ${dataMb(limits) * 1024} 2>/dev/null; exec "$@"`;
-  const program = [process.execPath, ...flags, ...entryOf(join(__dirname, 'child/main'), false)];
+  const program = [process.execPath, ...flags, ...buildEntryArgs(join(__dirname, 'child/main'), false)];
   return ['/bin/sh', '-c', limited, 'limited', ...program];
 }
 
@@ -79,7 +79,7 @@ function permissions(): readonly string[] {
 /** The target of a link has to be readable too. Node refuses two rules if one is the beginning of the other. */
 const isSymbolicLink = (place: string): boolean => lstatSync(place).isSymbolicLink();
 
-function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLimits): Promise<JobResult> {
+function followChild(child: ChildProcess, job: CompilerJob, limits: ProcessLimits): Promise<JobResult> {
   return new Promise((resolve, reject) => {
     let at: At | null = null;
     let tail = '';

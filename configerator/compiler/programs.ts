@@ -3,7 +3,7 @@ import type { Context, Made, ValueSource } from './context';
 import type { ImportGraph } from './graph';
 import type { Exported, JobFailure } from './job';
 import { NoResult } from './process';
-import { stemOf } from './tree';
+import { getStem } from './tree';
 
 /** Runs each program in a separate process. */
 export async function runPrograms(context: Context, programs: readonly ValueSource[]): Promise<readonly Made[]> {
@@ -14,10 +14,10 @@ async function runOne({ graph, run, say }: Context, { file, sources }: ValueSour
   try {
     const { outcome } = await run({ kind: 'program', file, modules: graph.modulesOf([file]) });
     if ('kind' in outcome) {
-      say(problemOf(graph, file, outcome));
+      say(toProgramError(graph, file, outcome));
       return [];
     }
-    return outcome.map((one) => ({ ...madeOf(file, one), sources }));
+    return outcome.map((one) => ({ ...toProgramValue(file, one), sources }));
   } catch (error) {
     if (!(error instanceof NoResult)) throw error;
     say(conveyorError('config-program-failed', { file, how: withTail(error) }));
@@ -25,12 +25,13 @@ async function runOne({ graph, run, say }: Context, { file, sources }: ValueSour
   }
 }
 
-const madeOf = (file: string, { name, schema, json }: Exported): Omit<Made, 'sources'> => ({
-  ...{ path: pathOf(file, name), text: json, file, schema },
+const toProgramValue = (file: string, { name, schema, json }: Exported): Omit<Made, 'sources'> => ({
+  ...{ path: formatValuePath(file, name), text: json, file, schema },
   isRaw: false,
 });
 
-const pathOf = (file: string, name: string): string => (name === '' ? stemOf(file) : `${stemOf(file)}.${name}`);
+const formatValuePath = (file: string, name: string): string =>
+  name === '' ? getStem(file) : `${getStem(file)}.${name}`;
 
 const withTail = ({ how, tail }: NoResult): string => {
   const last = tail.split('\n').at(-1)?.trim().slice(0, 200);
@@ -38,7 +39,7 @@ const withTail = ({ how, tail }: NoResult): string => {
 };
 
 /** The problem of a failed program, with the chain of imports that leads to it. */
-export function problemOf(graph: ImportGraph, file: string, failure: JobFailure): ConveyorError {
+export function toProgramError(graph: ImportGraph, file: string, failure: JobFailure): ConveyorError {
   switch (failure.kind) {
     case 'threw': {
       const at = failure.where ?? file;
@@ -55,11 +56,11 @@ export function problemOf(graph: ImportGraph, file: string, failure: JobFailure)
       });
     case 'varies': {
       const { name, first, second } = failure;
-      return conveyorError('config-not-deterministic', { file, path: pathOf(file, name), first, second });
+      return conveyorError('config-not-deterministic', { file, path: formatValuePath(file, name), first, second });
     }
     case 'misfit':
       return conveyorError('config-value-refused', {
-        ...{ path: pathOf(file, failure.name), file, by: 'its schema', why: failure.why, chain: [] },
+        ...{ path: formatValuePath(file, failure.name), file, by: 'its schema', why: failure.why, chain: [] },
       });
   }
 }

@@ -2,7 +2,7 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { parseStrictJson } from './child/strictJson';
 import type { Context, Made, ValueSource } from './context';
 import { NoResult } from './process';
-import { rawPath, stemOf } from './tree';
+import { rawPath, getStem } from './tree';
 
 /** The number of files that share a process. */
 const TOGETHER = 200;
@@ -14,7 +14,7 @@ const TOGETHER = 200;
 export async function readRaw(context: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
   const [plain, others] = split(
     raws,
-    ({ file }) => file.endsWith('.json') && !context.graph.has(`${stemOf(file)}.schema.json`),
+    ({ file }) => file.endsWith('.json') && !context.graph.has(`${getStem(file)}.schema.json`),
   );
   const made = plain.flatMap((raw) => readPlain(context, raw));
   const groups = Array.from({ length: Math.ceil(others.length / TOGETHER) }, (_, index) =>
@@ -32,24 +32,25 @@ function readPlain({ graph, tree, say }: Context, raw: ValueSource): readonly Ma
   const text = tree.read(raw.file);
   try {
     parseStrictJson(text);
-    return [madeOf(raw, text, graph.has(`${stemOf(raw.file)}.schema.ts`))];
+    return [toRawValue(raw, text, graph.has(`${getStem(raw.file)}.schema.ts`))];
   } catch (error) {
-    say(problemOf(raw.file, { why: error instanceof Error ? error.message : String(error), of: 'text' }));
+    say(toRawError(raw.file, { why: error instanceof Error ? error.message : String(error), of: 'text' }));
     return [];
   }
 }
 
 async function readGroup({ graph, tree, run, say }: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
   const files = raws.map(({ file }) => {
-    const schema = `${stemOf(file)}.schema.json`;
+    const schema = `${getStem(file)}.schema.json`;
     return { file, text: tree.read(file), schema: graph.has(schema) ? tree.read(schema) : null };
   });
   try {
     const { outcome } = await run({ kind: 'raw', files });
     return raws.flatMap((raw, index) => {
       const wrong = outcome[index] ?? null;
-      if (wrong === null) return [madeOf(raw, files[index]?.text ?? '', graph.has(`${stemOf(raw.file)}.schema.ts`))];
-      say(problemOf(raw.file, wrong));
+      if (wrong === null)
+        return [toRawValue(raw, files[index]?.text ?? '', graph.has(`${getStem(raw.file)}.schema.ts`))];
+      say(toRawError(raw.file, wrong));
       return [];
     });
   } catch (error) {
@@ -64,18 +65,18 @@ async function readGroup({ graph, tree, run, say }: Context, raws: readonly Valu
   }
 }
 
-const madeOf = (raw: ValueSource, text: string, isTyped: boolean): Made => ({
+const toRawValue = (raw: ValueSource, text: string, isTyped: boolean): Made => ({
   ...raw,
   path: rawPath(raw.file),
   text,
-  schema: isTyped && raw.file.endsWith('.json') ? { file: `${stemOf(raw.file)}.schema.ts`, name: 'default' } : null,
+  schema: isTyped && raw.file.endsWith('.json') ? { file: `${getStem(raw.file)}.schema.ts`, name: 'default' } : null,
   isRaw: true,
 });
 
 type Wrong = { readonly why: string; readonly of: 'text' | 'value' | 'schema' };
 
-function problemOf(file: string, { why, of }: Wrong): ConveyorError {
-  const schema = `${stemOf(file)}.schema.json`;
+function toRawError(file: string, { why, of }: Wrong): ConveyorError {
+  const schema = `${getStem(file)}.schema.json`;
   if (of === 'schema')
     return conveyorError('config-file-unusable', { file: schema, why: `it is not a JSON Schema: ${why}` });
   const by = of === 'text' ? (file.endsWith('.json') ? 'JSON' : 'YAML') : schema;

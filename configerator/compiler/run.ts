@@ -16,7 +16,7 @@ export type Run = <J extends CompilerJob>(job: J) => Promise<Extract<JobResult, 
 const FORMAT = 2;
 
 /** Limits the number of processes at once; remembered results need none. */
-export function rememberingRun(
+export function createCachedRun(
   limits: ProcessLimits,
   walls: ProgramWalls,
   memory: RunMemory | undefined,

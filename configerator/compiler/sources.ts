@@ -1,20 +1,22 @@
 import type { ImportGraph } from './graph';
-import { kindOf, stemOf } from './tree';
+import { getFileKind, getStem } from './tree';
 
 /** The files that contribute to a file's values: itself, its imports, and the validators of the schemas among them. */
-export function sourcesOf(graph: ImportGraph, file: string): readonly string[] {
+export function listValueSources(graph: ImportGraph, file: string): readonly string[] {
   const own = graph.has(file) && file.endsWith('.ts') ? graph.closure(file) : [file, ...schemasBeside(graph, file)];
   const closed = own.flatMap((path) => (path.endsWith('.ts') ? graph.closure(path) : [path]));
-  const validators = closed.filter((path) => kindOf(path) === 'schema').flatMap((path) => validatorsOf(graph, path));
+  const validators = closed
+    .filter((path) => getFileKind(path) === 'schema')
+    .flatMap((path) => findValidators(graph, path));
   return [...new Set([...closed, ...validators.flatMap((path) => graph.closure(path))])];
 }
 
 /** The validators of a schema are in the same folder. */
-function validatorsOf(graph: ImportGraph, schema: string): readonly string[] {
-  const file = `${stemOf(schema)}.validate.ts`;
+function findValidators(graph: ImportGraph, schema: string): readonly string[] {
+  const file = `${getStem(schema)}.validate.ts`;
   return graph.has(file) ? [file] : [];
 }
 
 /** The schemas of a raw file: a JSON Schema or a schema of programs, in the same folder. */
 const schemasBeside = (graph: ImportGraph, file: string): readonly string[] =>
-  ['.schema.json', '.schema.ts'].map((ending) => `${stemOf(file)}${ending}`).filter((path) => graph.has(path));
+  ['.schema.json', '.schema.ts'].map((ending) => `${getStem(file)}${ending}`).filter((path) => graph.has(path));

@@ -24,7 +24,7 @@ export const VALUES = 'values';
 /** Files of editors and package managers next to sources. */
 const ASIDE = /^(package|package-lock|tsconfig|jsconfig)\.json$/;
 
-export function kindOf(path: string): FileKind {
+export function getFileKind(path: string): FileKind {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.endsWith('.config.ts')) return 'program';
   if (name.endsWith('.schema.ts')) return 'schema';
@@ -48,7 +48,7 @@ export const rawPath = (file: string): string => file.replace(/\.json$/, '');
 export const valueFile = (path: string): string => (/\.ya?ml$/.test(path) ? path : `${path}.json`);
 
 /** A file `NAME.config.ts`, `NAME.json`, … without its endings. */
-export const stemOf = (file: string): string => file.replace(/\.(config\.ts|schema\.ts|validate\.ts|json|ya?ml)$/, '');
+export const getStem = (file: string): string => file.replace(/\.(config\.ts|schema\.ts|validate\.ts|json|ya?ml)$/, '');
 
 /**
  * The files of a folder. Names that begin with a dot, and `node_modules`, are left out. @throws ConveyorError
@@ -57,11 +57,11 @@ export const stemOf = (file: string): string => file.replace(/\.(config\.ts|sche
 export function folderTree(folder: string): SourceTree {
   const paths: string[] = [];
   walk(folder, '', paths);
-  return { paths: paths.sort(), read: (path) => textOf(path, readFileSync(join(folder, path))) };
+  return { paths: paths.sort(), read: (path) => decodeUtf8(path, readFileSync(join(folder, path))) };
 }
 
 function walk(folder: string, below: string, found: string[]): void {
-  for (const entry of entriesOf(join(folder, below), below)) {
+  for (const entry of listFolder(join(folder, below), below)) {
     if (entry.startsWith('.') || entry === 'node_modules' || (below === '' && entry === VALUES)) continue;
     const path = below === '' ? entry : `${below}/${entry}`;
     const stat = lstatSync(join(folder, path));
@@ -69,7 +69,7 @@ function walk(folder: string, below: string, found: string[]): void {
       walk(folder, path, found);
       continue;
     }
-    if (kindOf(path) === 'other') continue;
+    if (getFileKind(path) === 'other') continue;
     if (stat.isSymbolicLink()) throw unusable(path, 'it is a symbolic link, which may lead out of the tree');
     if (!stat.isFile()) throw unusable(path, 'it is not a plain file');
     admitFile(path, stat.size);
@@ -79,7 +79,7 @@ function walk(folder: string, below: string, found: string[]): void {
   }
 }
 
-function entriesOf(folder: string, below: string): readonly string[] {
+function listFolder(folder: string, below: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
@@ -93,7 +93,7 @@ function entriesOf(folder: string, below: string): readonly string[] {
 export function whyNotSource(path: string): string | undefined {
   const [first, ...others] = path.split('/');
   if (first === VALUES && others.length > 0) return `the folder ${VALUES} holds values compiled from sources`;
-  if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.') || name === 'node_modules'))
+  if (getFileKind(path) === 'other' || path.split('/').some((name) => name.startsWith('.') || name === 'node_modules'))
     return 'it is not a source of configuration';
   return whyNotConfigPath(path);
 }
@@ -108,7 +108,7 @@ export function admitFile(path: string, bytes: number): void {
 }
 
 /** @throws ConveyorError `config-file-unusable` if it is not text */
-export function textOf(path: string, bytes: Uint8Array): string {
+export function decodeUtf8(path: string, bytes: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!text.includes('\0')) return text;

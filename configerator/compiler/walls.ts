@@ -30,7 +30,7 @@ export const NO_PROGRAMS: ProgramWalls = { kind: 'others', method: NO_ISOLATION,
 /**
  * Tests this machine's isolation once, on first use. The settings at that time name the guarantees that may be missing.
  */
-export function wallsOf(
+export function createWallsProbe(
   settings: { readonly scripts: Scripts; readonly configPrograms: ProgramSettings },
   tried: (scripts: Scripts) => Promise<Isolation> = tryWalls,
 ): () => Promise<ProgramWalls> {

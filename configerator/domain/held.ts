@@ -53,7 +53,7 @@ export function withCommitted(held: Held, next: Committed, overrules: readonly s
 export const nameState = ({ sequence, commit, version }: Omit<Committed, 'value'>): string =>
   `${sequence} ${commit} ${version}`;
 
-export function answerOf(path: string, { committed, overrides }: Held, host: Host): Answer {
+export function resolveAnswer(path: string, { committed, overrides }: Held, host: Host): Answer {
   const sequence = committed?.sequence ?? 0;
   const override = pickOverride(overrides, host);
   if (override) {

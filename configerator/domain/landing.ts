@@ -38,7 +38,7 @@ export function whyNotLand(strip: Strip, request: LandRequest | undefined): stri
 const isWaiting = ({ waiting }: Strip, change: number): boolean => waiting.some((one) => one.change === change);
 
 /** Adds a change to the queue, once; undoing changes go before all others, even if they were already waiting. */
-export function queued(strip: Strip, { change, commit, ahead = false }: LandRequest): Strip {
+export function enqueueChange(strip: Strip, { change, commit, ahead = false }: LandRequest): Strip {
   const known = strip.waiting.find((one) => one.change === change);
   if (known !== undefined && (known.ahead === true || !ahead)) return strip;
   const others = strip.waiting.filter((one) => one !== known);

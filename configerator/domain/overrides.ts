@@ -27,7 +27,7 @@ export interface Aim {
 export function pickOverride<T extends Aim>(overrides: readonly T[], host: Host): T | undefined {
   return overrides
     .filter((override) => isAimedAt(override, host))
-    .toSorted((a, b) => numberOf(b.revision) - numberOf(a.revision) || (a.id < b.id ? 1 : -1))[0];
+    .toSorted((a, b) => parseRevisionNumber(b.revision) - parseRevisionNumber(a.revision) || (a.id < b.id ? 1 : -1))[0];
 }
 
 /**
@@ -35,13 +35,13 @@ export function pickOverride<T extends Aim>(overrides: readonly T[], host: Host)
  * same hosts, a larger share never takes a host out, and other deploys begin with others.
  */
 export const isAimedAt = ({ id, hosts, below = 0, seed = id, labels }: Aim, host: Host): boolean =>
-  (hosts?.includes(host.name) ?? false) || (placeOf(seed, host.name) < below && hasLabels(host, labels));
+  (hosts?.includes(host.name) ?? false) || (computeHostPosition(seed, host.name) < below && hasLabels(host, labels));
 
 const hasLabels = (host: Host, wanted: Labels = {}): boolean =>
   Object.entries(wanted).every(([key, value]) => host.labels?.[key] === value);
 
 /** The position of a host in the shares of a seed: at least 0, below 1. */
-export const placeOf = (seed: string, host: string): number => hash(`${seed} ${host}`) / 2 ** 32;
+export const computeHostPosition = (seed: string, host: string): number => hash(`${seed} ${host}`) / 2 ** 32;
 
 /** The number in `N@commit`. */
-const numberOf = (revision: string): number => Number.parseInt(revision, 10) || 0;
+const parseRevisionNumber = (revision: string): number => Number.parseInt(revision, 10) || 0;

@@ -28,7 +28,7 @@ export function refuseUnreleasable(paths: readonly string[], pipelines: readonly
 }
 
 /** The subscriptions of a pipeline to changes of configuration in this repository. */
-export function ownedPaths(
+export function listOwnedPaths(
   repository: string,
   {
     pipeline,

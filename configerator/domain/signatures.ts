@@ -25,10 +25,10 @@ interface Judged {
 export function judgeSignatures(records: readonly Judged[], isChecked: boolean): Signatures {
   const all = records.flatMap(({ what, fault }) => (fault === undefined ? [] : [{ what, why: fault }]));
   const faults = all.slice(0, NAMED_FAULTS);
-  return { state: stateOf(records, all.length, isChecked), faults, more: all.length - faults.length };
+  return { state: judgeSignatureState(records, all.length, isChecked), faults, more: all.length - faults.length };
 }
 
-function stateOf(records: readonly Judged[], faults: number, isChecked: boolean): SignatureState {
+function judgeSignatureState(records: readonly Judged[], faults: number, isChecked: boolean): SignatureState {
   if (faults > 0) return 'untrusted';
   if (records.length === 0) return 'absent';
   if (isChecked) return 'signed';

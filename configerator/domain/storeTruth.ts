@@ -37,7 +37,7 @@ export function isNewest(
 const OVERRULED = 32;
 
 /** The states that a value overrules: the earlier ones and these. Undefined if nothing is new. */
-export function overruledStates(
+export function addOverruledStates(
   before: readonly string[],
   forged: readonly Omit<Committed, 'value'>[],
 ): readonly string[] | undefined {

@@ -36,7 +36,9 @@ type KnownCommit = Pick<Has, 'revision' | 'commit' | 'sequence'>;
  * paths, that of the newest change, else of the newest commit.
  */
 export function subscriberId(host: string, has: readonly KnownCommit[]): string {
-  const exposed = has.flatMap(({ revision }) => revision ?? []).sort((a, b) => changeOf(b) - changeOf(a));
+  const exposed = has
+    .flatMap(({ revision }) => revision ?? [])
+    .sort((a, b) => parseChangeNumber(b) - parseChangeNumber(a));
   const commits = has.filter(({ commit }) => commit !== null).sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0));
   return `${host}@${exposed[0] ?? commits[0]?.commit ?? 'none'}`;
 }
@@ -47,4 +49,4 @@ export const subscriberIds = (host: string, some: readonly KnownCommit[], all: r
 ];
 
 /** The number in `N@commit`. */
-const changeOf = (revision: string): number => Number.parseInt(revision, 10) || 0;
+const parseChangeNumber = (revision: string): number => Number.parseInt(revision, 10) || 0;

@@ -40,7 +40,7 @@ export interface Exposure {
 }
 
 /** Each exposure once, the newest change first. */
-export function exposuresOf(overrides: readonly Pick<Aim, 'id' | 'revision'>[]): readonly Exposure[] {
+export function listExposures(overrides: readonly Pick<Aim, 'id' | 'revision'>[]): readonly Exposure[] {
   const found = new Map(
     overrides.map(({ id, revision }) => {
       const deploy = deployIn(id);
@@ -59,7 +59,7 @@ export interface Stored {
   readonly overrides: readonly (Aim & { readonly version: string })[];
 }
 
-export function subscriptionOf(stored: Stored, has: Acknowledgement): Subscription {
+export function toSubscription(stored: Stored, has: Acknowledgement): Subscription {
   const { host, version, revision, commit, refused = null, loading = null } = has;
   const since = new Date(has.at).toISOString();
   return { host, state: subscriberState(stored, has), version, revision, commit, since, refused, loading };

@@ -1,6 +1,6 @@
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { VALUES } from '../compiler/tree';
-import { deltasOf } from '../repository/commits';
+import { readDeltas } from '../repository/commits';
 import type { ConfigRepository } from '../repository/repository';
 import { pathOfValue } from '../repository/revalue';
 import { TAKES_BACK } from '../repository/rights';
@@ -31,7 +31,7 @@ export class ChangeIndex {
   async look(): Promise<{ readonly changes: readonly FoundChange[]; readonly newest: number }> {
     const { max } = CONFIG_LIMITS.changesFound;
     const infos = await this.repository.changes(max, { after: this.newest });
-    const deltas = await deltasOf(
+    const deltas = await readDeltas(
       this.repository.git,
       infos.map(({ commit }) => commit),
     );

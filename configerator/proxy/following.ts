@@ -1,7 +1,7 @@
 import { ConveyorError } from '../../domain/errors';
 import { Loop } from './loop';
 import type { ConfigStore, StoreEvent } from '../store/port';
-import { revisionOf } from '../store/position';
+import { parseRevision } from '../store/position';
 
 interface Follower {
   readonly take: (event: StoreEvent) => void;
@@ -122,7 +122,7 @@ export class PathFollower {
     const isOver = (): boolean => ending.signal.aborted;
     const on = (event: StoreEvent): void => {
       // If nothing ever overrode a path, the event has no position to continue from.
-      if (revisionOf(event.position) > 0) this.position = event.position;
+      if (parseRevision(event.position) > 0) this.position = event.position;
       this.follower.take(event);
     };
     const onAway = (error: unknown): void => {

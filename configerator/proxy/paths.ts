@@ -1,4 +1,12 @@
-import { answerOf, isSameAnswer, NOTHING, withCommitted, type Answer, type Committed, type Held } from '../domain/held';
+import {
+  resolveAnswer,
+  isSameAnswer,
+  NOTHING,
+  withCommitted,
+  type Answer,
+  type Committed,
+  type Held,
+} from '../domain/held';
 import type { Host } from '../domain/overrides';
 import type { CachedPath } from '../../sdk/configCache';
 import type { StoreEvent } from '../store/port';
@@ -22,7 +30,7 @@ export interface PathEntry {
 }
 
 export function createEntry(path: string, host: Host, now: number): PathEntry {
-  const answer = answerOf(path, NOTHING, host);
+  const answer = resolveAnswer(path, NOTHING, host);
   return {
     ...{ path, held: NOTHING, answer, since: now, isConfirmed: false },
     ...{ cachedAt: null, askedAt: now, refusals: new Map() },
@@ -32,7 +40,7 @@ export function createEntry(path: string, host: Host, now: number): PathEntry {
 /** An entry from the cache; the host may have been renamed since. */
 export const restoreEntry = ({ path, held, confirmedAt, askedAt }: CachedPath, host: Host, now: number): PathEntry => ({
   ...createEntry(path, host, now),
-  ...{ held, answer: answerOf(path, held, host), cachedAt: confirmedAt, askedAt },
+  ...{ held, answer: resolveAnswer(path, held, host), cachedAt: confirmedAt, askedAt },
 });
 
 /** Applies an event of the store. Returns whether applications see a difference, and a note on a rejected record. */
@@ -56,7 +64,7 @@ export function takeEvent(
       isNews: false,
       note: `the store has ${entry.path} of commit ${offered.sequence}; that of commit ${has} stays`,
     };
-  const answer = answerOf(entry.path, entry.held, host);
+  const answer = resolveAnswer(entry.path, entry.held, host);
   if (isSameAnswer(answer, entry.answer)) return { isNews: false };
   entry.answer = answer;
   entry.since = now;

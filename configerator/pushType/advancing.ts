@@ -1,6 +1,6 @@
 import { deployOf, pendingSlots, withReverts } from '../../sdk/updates/choose';
 import type { Served } from './served';
-import { refusalOf } from './subscribers';
+import { findSlotRefusal } from './subscribers';
 
 /**
  * The progress of a unit's updates: which slots have their version, which hosts refuse it, and which updates are
@@ -35,7 +35,7 @@ export function failRefused(served: Served, unit: string): void {
     const index = slots.findIndex((slot) => slot.update === id && slot.state === 'down' && !slot.gone);
     const slot = slots[index];
     if (slot === undefined) continue;
-    const why = refusalOf(served.service, slot, served.subscriberOf(unit, index));
+    const why = findSlotRefusal(served.service, slot, served.subscriberOf(unit, index));
     if (why === undefined) continue;
     served.fail(unit, `${served.hostOf(unit, index)} refuses ${slot.version}: ${why}`.slice(0, 500), [id]);
   }

@@ -4,13 +4,13 @@ import { conveyorError } from '../../domain/errors';
 import { onOneLine } from '../../domain/plainText';
 import { ExtensionError } from '../../sdk/server';
 import { VALUES } from '../compiler/tree';
-import { blobsOf, deltasOf, lastToChange, logOf, lookUp, type Delta } from '../repository/commits';
-import { entriesOf } from '../repository/gitTree';
+import { readBlobs, readDeltas, lastToChange, readCommitLog, lookUp, type Delta } from '../repository/commits';
+import { listTreeEntries } from '../repository/gitTree';
 import { deltaBetween } from '../repository/history';
 import { createDraftFromEdits, propose } from '../repository/propose';
 import type { ConfigRepository } from '../repository/repository';
 import { TAKES_BACK } from '../repository/rights';
-import { makerOf, pathOfValue } from '../repository/revalue';
+import { findMaker, pathOfValue } from '../repository/revalue';
 import type { Requester } from './memory';
 import type { Changes } from './ports';
 import { asRefusal } from './refusal';
@@ -23,7 +23,7 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
       asRefusal(async () => {
         const repository = await open(name);
         await ensureCommit(repository, head);
-        return committedVersion(repository, paths, head, since);
+        return findCommittedVersion(repository, paths, head, since);
       }),
     restore: (name, paths, to, own, by) =>
       asRefusal(async () => restore(await open(name), { paths, to, own, by, nowMs })),
@@ -51,7 +51,7 @@ async function changeContent(repository: ConfigRepository, version: string) {
   const change = Number(number);
   const [found] = await repository.changesOf([change]);
   if (found?.commit !== commit) throw unknownChange(version, `change ${change} is ${found?.commit}`);
-  const deltas = (await deltasOf(repository.git, [commit])).get(commit) ?? [];
+  const deltas = (await readDeltas(repository.git, [commit])).get(commit) ?? [];
   const head = await repository.head();
   const landed = head === null ? null : ((await repository.landedBy(head)).get(change) ?? null);
   const values = deltas.filter(({ path }) => path.startsWith(`${VALUES}/`));
@@ -64,7 +64,7 @@ async function findConflict(repository: ConfigRepository, version: string): Prom
   const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
   const head = await repository.head();
   if (number === '' || head === null) return undefined;
-  const deltas = (await deltasOf(repository.git, [commit])).get(commit) ?? [];
+  const deltas = (await readDeltas(repository.git, [commit])).get(commit) ?? [];
   const sources = deltas.filter(({ path }) => !path.startsWith(`${VALUES}/`));
   const now = await lookUp(
     repository.git,
@@ -84,7 +84,7 @@ const renameToPaths = (content: Content): Content =>
 /** Reads the new contents of the changed files. */
 async function readContentAfter({ git }: ConfigRepository, deltas: readonly Delta[]): Promise<Content> {
   const blobs = deltas.flatMap(({ after }) => after ?? []);
-  const texts = await blobsOf(git, blobs);
+  const texts = await readBlobs(git, blobs);
   const byBlob = new Map(blobs.map((blob, index) => [blob, texts[index]?.toString('utf8') ?? '']));
   return Object.fromEntries(
     deltas.map(({ path, after }) => [
@@ -94,14 +94,14 @@ async function readContentAfter({ git }: ConfigRepository, deltas: readonly Delt
   );
 }
 
-async function committedVersion(
+async function findCommittedVersion(
   repository: ConfigRepository,
   paths: readonly string[],
   head: string,
   since: string | null,
 ): Promise<string | null> {
   const range = since === null ? ['-1', head] : ['-1', `${since}..${head}`];
-  const [newest] = await logOf(repository.git, range, paths.flatMap(listValueFiles));
+  const [newest] = await readCommitLog(repository.git, range, paths.flatMap(listValueFiles));
   if (newest === undefined) return since === null ? '@none' : null;
   if (newest.change === null) return `@${newest.commit}`;
   const [proposed] = await repository.changesOf([newest.change]).catch(() => []);
@@ -128,10 +128,10 @@ async function restore(
   const head = await repository.head();
   if (head === null) return null;
   const range = to === null ? [head] : [`${to}..${head}`];
-  const commits = (await logOf(repository.git, range, paths.flatMap(listValueFiles))).filter(
+  const commits = (await readCommitLog(repository.git, range, paths.flatMap(listValueFiles))).filter(
     ({ change }) => own === null || change === own,
   );
-  const changed = await deltasOf(
+  const changed = await readDeltas(
     repository.git,
     commits.map(({ commit }) => commit),
   );
@@ -182,7 +182,7 @@ async function refuseWinners(
 ): Promise<void> {
   const [landed] = commits;
   for (const file of sources) {
-    const [last] = await logOf(git, ['-1', head], [file]);
+    const [last] = await readCommitLog(git, ['-1', head], [file]);
     if (last === undefined || last.commit === landed) continue;
     const by = last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
     throw conveyorError('config-conflict', { change: own, file, by });
@@ -196,8 +196,8 @@ async function refuseForeign(
 ): Promise<void> {
   const value = [...values].sort().find((path) => !isOwned(paths, path));
   if (value === undefined) return;
-  const files = new Map((await entriesOf(git, head)).map(({ path, blob }) => [path, blob]));
-  const file = makerOf(value, files) ?? value;
+  const files = new Map((await listTreeEntries(git, head)).map(({ path, blob }) => [path, blob]));
+  const file = findMaker(value, files) ?? value;
   throw conveyorError('config-conflict', { change: own, file, value, by: await lastToChange(git, file, head) });
 }
 

@@ -1,11 +1,11 @@
-import { placeOf, type Aim } from '../domain/overrides';
+import { computeHostPosition, type Aim } from '../domain/overrides';
 import { CONFIG_LIMITS } from '../../domain/limits';
-import { grouped } from '../../domain/grouped';
+import { groupBy } from '../../domain/grouped';
 import type { Slot } from '../../sdk/updates/memory';
 import type { Override } from '../store/port';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
-import { regionOf } from './subscribers';
+import { getUnitRegion } from './subscribers';
 
 /** The hosts of a unit that an update has on its version. */
 interface Exposed {
@@ -21,12 +21,12 @@ interface Exposed {
 export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<void> {
   const { service } = served;
   const { repository, exposed } = service;
-  const { overrides, shares } = wantedOverrides(served);
+  const { overrides, shares } = planOverrides(served);
   for (const id of Object.keys(service.shares)) delete service.shares[id];
   Object.assign(service.shares, shares);
   takeIntoShares(served);
   const store = storeOf(repository);
-  const wanted = new Map(grouped(overrides, ({ id }) => id));
+  const wanted = new Map(groupBy(overrides, ({ id }) => id));
   const slots = served.units.flatMap((unit) => served.unit(unit).slots);
   const awaited = new Set(slots.flatMap(({ state, update }) => (state === 'updating' ? [update] : [])));
   for (const [id, ours] of wanted) {
@@ -54,7 +54,7 @@ function takeIntoShares(served: Served): void {
   const { name, service } = served;
   for (const [update, { unit, below, version }] of Object.entries(service.shares))
     served.unit(unit).slots.forEach((slot, index) => {
-      const isIn = placeOf(name, served.hostOf(unit, index)) < below;
+      const isIn = computeHostPosition(name, served.hostOf(unit, index)) < below;
       if (isIn && slot.version === service.committed && slot.version !== version)
         Object.assign(slot, { version, update, state: 'updating' });
     });
@@ -64,24 +64,24 @@ function takeIntoShares(served: Served): void {
  * The overrides needed so that every host has the version of its slot. A committed value needs none, unless a reverted
  * version may still land.
  */
-export function wantedOverrides(served: Served) {
+export function planOverrides(served: Served) {
   const { name, service } = served;
-  const exposed = exposedOf(served);
+  const exposed = listExposedHosts(served);
   const overrides = exposed.flatMap((one) =>
-    aimsOf(name, one).flatMap((aim) =>
+    buildAims(name, one).flatMap((aim) =>
       Object.entries(service.contents[one.version] ?? {}).map(([path, { value, version }]): Override => {
         return { path, value, version, revision: one.version, ...aim };
       }),
     ),
   );
   const shares = exposed.flatMap((one) => {
-    const below = shareOf(name, one);
+    const below = computeShare(name, one);
     return below === undefined ? [] : [[one.update, { unit: one.unit, below, version: one.version }] as const];
   });
   return { overrides, shares: Object.fromEntries(shares) };
 }
 
-function exposedOf(served: Served): Exposed[] {
+function listExposedHosts(served: Served): Exposed[] {
   const { service, state, bound } = served;
   const { committed } = service;
   const isSafe = !served.mayLandOther(bound?.version ?? committed);
@@ -90,7 +90,7 @@ function exposedOf(served: Served): Exposed[] {
     const isOut = ({ version, update, gone }: Slot): boolean =>
       !gone && update !== null && !(isSafe && version === committed);
     const out = slots.flatMap((slot, index) => (isOut(slot) ? [{ slot, host: hosts[index] ?? '' }] : []));
-    return grouped(out, ({ slot }) => `${slot.update} ${slot.version}`).flatMap(([, group]) => {
+    return groupBy(out, ({ slot }) => `${slot.update} ${slot.version}`).flatMap(([, group]) => {
       const { update = null, version = '' } = group[0]?.slot ?? {};
       const isWhole = update === wholeUpdate && version === wholeVersion;
       // A version that lands for all hosts arrives with its commit.
@@ -103,16 +103,19 @@ function exposedOf(served: Served): Exposed[] {
 /**
  * The share of its region that an update covers; undefined if its hosts are few enough to be named, or have no region.
  */
-function shareOf(name: string, { unit, hosts, isWhole }: Exposed): number | undefined {
-  if (regionOf(name, unit) === undefined || (!isWhole && hosts.length <= CONFIG_LIMITS.hosts.max)) return undefined;
-  return isWhole ? 1 : hosts.reduce((most, host) => Math.max(most, placeOf(name, host)), 0) + Number.EPSILON;
+function computeShare(name: string, { unit, hosts, isWhole }: Exposed): number | undefined {
+  if (getUnitRegion(name, unit) === undefined || (!isWhole && hosts.length <= CONFIG_LIMITS.hosts.max))
+    return undefined;
+  return isWhole
+    ? 1
+    : hosts.reduce((most, host) => Math.max(most, computeHostPosition(name, host)), 0) + Number.EPSILON;
 }
 
-function aimsOf(name: string, exposed: Exposed): Omit<Aim, 'revision'>[] {
+function buildAims(name: string, exposed: Exposed): Omit<Aim, 'revision'>[] {
   const { unit, update, hosts } = exposed;
-  const region = regionOf(name, unit);
+  const region = getUnitRegion(name, unit);
   const id = `${update}#${encodeURIComponent(region ?? '')}`;
-  const below = shareOf(name, exposed);
+  const below = computeShare(name, exposed);
   if (below !== undefined && region !== undefined) return [{ id, below, seed: name, labels: { region } }];
   const most = CONFIG_LIMITS.hosts.max;
   return Array.from({ length: Math.ceil(hosts.length / most) }, (_, part) => ({

@@ -13,7 +13,7 @@ import { refuseBusyPaths } from './refusing';
 import { Served } from './served';
 import { newService, refuseForeign, serviceName, type ConfigPush } from './service';
 import { sweepOverrides } from './stale';
-import { seat, subscribersOf } from './subscribers';
+import { seat, readSubscribers } from './subscribers';
 import { learnVersions, type WantedVersion } from './versions';
 
 /**
@@ -146,7 +146,7 @@ export class ConfigFleet {
     const { repository, paths } = config;
     const { storeOf, log } = this.ports;
     const store = storeOf(repository);
-    const [subscribers, head] = await Promise.all([subscribersOf(store, repository, paths), store.head(repository)]);
+    const [subscribers, head] = await Promise.all([readSubscribers(store, repository, paths), store.head(repository)]);
     if (served.state.services[served.name] === undefined) this.admit(served, config);
     const { name, service, state } = served;
     served.subscribers = subscribers;

@@ -24,7 +24,7 @@ export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = 
   const isInside = ({ slot }: (typeof seats)[number]): boolean => updatedBy.length === 0 || isOurs(slot);
   const inside = seats.filter(isInside).map(({ subscriber }) => subscriber);
   const outside = seats.filter((seat) => !isInside(seat)).map(({ subscriber }) => subscriber);
-  const changed = pathsOf(served, updatedBy);
+  const changed = listChangedPaths(served, updatedBy);
   const concerned = (has: readonly Has[]): readonly Has[] => {
     const own = has.filter(({ path }) => changed.has(path));
     return own.length === 0 ? has : own;
@@ -44,7 +44,7 @@ export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = 
 }
 
 /** The paths that the versions of these updates change. */
-function pathsOf({ state, service }: Served, updates: readonly string[]): ReadonlySet<string> {
+function listChangedPaths({ state, service }: Served, updates: readonly string[]): ReadonlySet<string> {
   const units = updates.flatMap((update) => Object.values(state.updates[update]?.units ?? {}));
   return new Set(units.flatMap(({ version }) => Object.keys(service.contents[version] ?? {})));
 }

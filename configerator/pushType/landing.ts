@@ -127,7 +127,7 @@ async function pathCommits({ repository, contents }: Service, version: string, {
 function failRefusedLanding(served: Served, landing: WantedLanding): void {
   const { version, refused, refusedTo } = landing;
   if (refused === undefined || refusedTo !== undefined) return;
-  landing.refusedTo = deciding(served);
+  landing.refusedTo = listDecidingUpdates(served);
   for (const unit of served.units)
     for (const id of unfinished(served.state, unit))
       if (served.state.updates[id]?.units[unit]?.version === version) served.fail(unit, refused, [id]);
@@ -147,10 +147,10 @@ function decideLanding(served: Served, isUnderWay: boolean): void {
 }
 
 const isNewTry = (served: Served, { refusedTo }: WantedLanding): boolean =>
-  refusedTo !== undefined && deciding(served).some((update) => !refusedTo.includes(update));
+  refusedTo !== undefined && listDecidingUpdates(served).some((update) => !refusedTo.includes(update));
 
 /** The updates that determine the versions of units. */
-const deciding = (served: Served): (string | null)[] => served.units.map((unit) => served.unit(unit).update);
+const listDecidingUpdates = (served: Served): (string | null)[] => served.units.map((unit) => served.unit(unit).update);
 
 const isSent = ({ change = 0, commit, refused }: WantedLanding): boolean =>
   refused === undefined && (change > 0 || commit !== undefined);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigStore, Override } from '../store/port';
 import type { FoundOverride } from '../store/inspection';
-import { wantedOverrides } from './exposing';
+import { planOverrides } from './exposing';
 import type { Served } from './served';
 
 /**
@@ -17,13 +17,13 @@ export async function mendOverrides(
   isAll: boolean,
 ): Promise<number> {
   let wrong = 0;
-  const before = wantedOf(all);
+  const before = indexWantedOverrides(all);
   for (const one of found) {
     const seen = before.get(overrideKey(one));
     if (seen !== undefined && isAsExposed(one, seen.override)) continue;
     // A step may have changed it meanwhile.
     if (one.fault === undefined && !(await isStillThere(store, repository, one.it))) continue;
-    const right = wantedOf(all).get(overrideKey(one));
+    const right = indexWantedOverrides(all).get(overrideKey(one));
     if (right !== undefined && isAsExposed(one, right.override)) continue;
     wrong += 1;
     if (right !== undefined) await store.putOverrides(repository, [right.override]);
@@ -43,10 +43,10 @@ async function putMissing(
   there: ReadonlySet<string>,
 ): Promise<number> {
   let missing = 0;
-  for (const [key, { served, override }] of wantedOf(all)) {
+  for (const [key, { served, override }] of indexWantedOverrides(all)) {
     if (there.has(key) || !served.service.exposed[override.id]) continue;
     const now = await store.overrides(repository, override.path);
-    if (now.some(({ id }) => id === override.id) || !wantedOf(all).has(key)) continue;
+    if (now.some(({ id }) => id === override.id) || !indexWantedOverrides(all).has(key)) continue;
     missing += 1;
     await store.putOverrides(repository, [override]);
   }
@@ -54,10 +54,10 @@ async function putMissing(
 }
 
 /** The overrides that these services expose now, by id and path. */
-const wantedOf = (all: readonly Served[]) =>
+const indexWantedOverrides = (all: readonly Served[]) =>
   new Map(
     all
-      .flatMap((served) => wantedOverrides(served).overrides.map((override) => ({ served, override })))
+      .flatMap((served) => planOverrides(served).overrides.map((override) => ({ served, override })))
       .map((one) => [overrideKey(one.override), one]),
   );
 

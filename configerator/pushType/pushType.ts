@@ -15,7 +15,7 @@ import { asRefusal } from './refusal';
 import { findVersionProblems, refuseImpossible, refuseOutdated } from './refusing';
 import type { Served } from './served';
 import { serviceName, type ConfigPush } from './service';
-import { regionOf, sharedLabels } from './subscribers';
+import { getUnitRegion, findSharedLabels } from './subscribers';
 import type { WantedVersion } from './versions';
 
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
@@ -29,11 +29,11 @@ export type Deployable = Pick<
 
 function accept(served: Served, asked: Parameters<typeof acceptUpdate>[1], context: Call['context']): void {
   acceptUpdate(served.updatable(), asked);
-  served.service.requester = requesterOf(context, asked.urgency === 'revert');
+  served.service.requester = toRequester(context, asked.urgency === 'revert');
   takeAlong(served, asked.updateId);
 }
 
-const requesterOf = ({ deployId: deploy, actor }: Call['context'], isRevert: boolean): Requester =>
+const toRequester = ({ deployId: deploy, actor }: Call['context'], isRevert: boolean): Requester =>
   isRevert ? { deploy } : { deploy, actor };
 
 /**
@@ -45,30 +45,18 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
   servePushType(
     'config',
     {
-      validateConfig: async ({ version, artifacts = [] }, { context }) => {
-        const problems = problemsOf(context.config);
-        if (problems.length > 0) return { problems };
-        try {
-          await prepared(fleet, context.config);
-          if (version === undefined) return { problems: [] };
-          const config = checked(context.config);
-          return { problems: await findVersionProblems(() => fleet.whyNotDeployed(config, { version, artifacts })) };
-        } catch (error) {
-          if (!(error instanceof ExtensionError) || error.retryable) throw error;
-          return { problems: [{ path: 'config.repository', message: error.message }] };
-        }
-      },
+      validateConfig: (asked, { context }) => validatePush(fleet, asked, context),
 
       fetchDeployUnits: async (_, { context }) => {
-        const served = await prepared(fleet, context.config);
+        const served = await prepareService(fleet, context.config);
         return { service: served.name, units: served.units.map((id) => deployUnit(served, id)) };
       },
 
       needsPush: async ({ targets }, { context }) => {
-        const served = await prepared(fleet, context.config, targets);
+        const served = await prepareService(fleet, context.config, targets);
         return {
           units: targets.map((target) => {
-            const size = present(served.unit(known(served, target.unit)).slots).length;
+            const size = present(served.unit(requireUnit(served, target.unit)).slots).length;
             const version = served.meant(target);
             return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
           }),
@@ -76,16 +64,18 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
       },
 
       executeUpdates: async (asked, { key, context }) => {
-        const served = await prepared(fleet, context.config, asked.targets);
+        const served = await prepareService(fleet, context.config, asked.targets);
         const targets = asked.targets.map((target) => ({ ...target, version: served.meant(target) }));
         const isNew = served.state.updates[asked.updateId] === undefined;
         if (asked.urgency === 'normal' && isNew)
           for (const [version, target] of new Map(targets.map((one) => [one.version, one]))) {
             await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
-            await refuseImpossible(served, asked.updateId, () => fleet.whyNotDeployed(checked(context.config), target));
+            await refuseImpossible(served, asked.updateId, () =>
+              fleet.whyNotDeployed(parseConfigPush(context.config), target),
+            );
           }
         const answer = fleet.memory.once('executeUpdates', asked, key, () => {
-          const accepted = targets.map(({ unit }) => known(served, unit));
+          const accepted = targets.map(({ unit }) => requireUnit(served, unit));
           if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
           accept(served, { ...asked, targets }, context);
           return { accepted };
@@ -98,7 +88,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         const { state } = fleet.memory;
         const update = state.updates[updateId];
         if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-        const name = serviceName(checked(context.config));
+        const name = serviceName(parseConfigPush(context.config));
         wake(fleet, name);
         const wait = fleet.landingWait(name);
         const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
@@ -109,8 +99,8 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
       ...commands(fleet),
 
       runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
-        const served = await prepared(fleet, call.context.config);
-        const tasks = targets.units.map((unit) => hostsToJudge(served, known(served, unit), targets));
+        const served = await prepareService(fleet, call.context.config);
+        const tasks = targets.units.map((unit) => hostsToJudge(served, requireUnit(served, unit), targets));
         return judge({ targets: tasks, checks, baseline, now }, call);
       },
     },
@@ -154,11 +144,11 @@ function commands(fleet: Deployable) {
 function deployUnit(served: Served, id: string) {
   const { slots, version } = served.unit(id);
   const there = present(slots);
-  const region = regionOf(served.name, id);
+  const region = getUnitRegion(served.name, id);
   const { repository } = served.service;
   const own = { repository, ...(region === undefined ? {} : { region }) };
   const subscribers = slots.flatMap((slot, index) => (slot.gone ? [] : (served.subscriberOf(id, index) ?? [])));
-  const shared = sharedLabels(subscribers, Object.keys(own));
+  const shared = findSharedLabels(subscribers, Object.keys(own));
   return {
     id,
     labels: { ...shared, ...own },
@@ -169,7 +159,7 @@ function deployUnit(served: Served, id: string) {
   };
 }
 
-function problemsOf({ repository, paths }: Config): { path: string; message: string }[] {
+function findConfigProblems({ repository, paths }: Config): { path: string; message: string }[] {
   const problem = (path: string, message: string) => [{ path, message }];
   if (typeof repository !== 'string' || repository === '')
     return problem('config.repository', 'expected the name of a repository of configuration');
@@ -182,18 +172,36 @@ function problemsOf({ repository, paths }: Config): { path: string; message: str
   return wrong < 0 ? [] : problem(`config.paths.${wrong}`, `expected a path: ${why ?? 'it is not text'}`);
 }
 
-function checked(config: Config): ConfigPush {
-  const [problem] = problemsOf(config);
+function parseConfigPush(config: Config): ConfigPush {
+  const [problem] = findConfigProblems(config);
   if (problem) throw new ExtensionError('invalid-config', `${problem.path}: ${problem.message}`);
   const { repository, paths } = config as unknown as ConfigPush;
   return { repository, paths };
 }
 
-/** The requested service, with present data. */
-const prepared = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
-  asRefusal(() => fleet.prepare(checked(config), targets));
+async function validatePush(
+  fleet: Deployable,
+  { version, artifacts = [] }: Partial<WantedVersion>,
+  context: Call['context'],
+): Promise<{ problems: { path: string; message: string }[] }> {
+  const problems = findConfigProblems(context.config);
+  if (problems.length > 0) return { problems };
+  try {
+    await prepareService(fleet, context.config);
+    if (version === undefined) return { problems: [] };
+    const config = parseConfigPush(context.config);
+    return { problems: await findVersionProblems(() => fleet.whyNotDeployed(config, { version, artifacts })) };
+  } catch (error) {
+    if (!(error instanceof ExtensionError) || error.retryable) throw error;
+    return { problems: [{ path: 'config.repository', message: error.message }] };
+  }
+}
 
-function known(served: Served, unit: string): string {
+/** The requested service, with present data. */
+const prepareService = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
+  asRefusal(() => fleet.prepare(parseConfigPush(config), targets));
+
+function requireUnit(served: Served, unit: string): string {
   if (served.knows(unit)) return unit;
   throw new ExtensionError('unknown-unit', `no host subscribes to ${served.name} under ${unit}`, { status: 404 });
 }

@@ -3,7 +3,7 @@ import type { Target } from '../../sdk/protocol/pushType';
 import { deployOf, unfinished, unitOf } from '../../sdk/updates/choose';
 import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
-import { seatsOf, type Subscriber, type Subscribers } from './subscribers';
+import { ensureSeats, type Subscriber, type Subscribers } from './subscribers';
 
 /** The present state of one service: its memory, and its known subscribers. */
 export class Served {
@@ -35,7 +35,7 @@ export class Served {
 
   /** Whether it is a unit; a forgotten one counts again if it is requested. */
   knows(id: string): boolean {
-    if (this.service.former?.includes(id) && !this.units.includes(id)) seatsOf(this.service, this.state, id);
+    if (this.service.former?.includes(id) && !this.units.includes(id)) ensureSeats(this.service, this.state, id);
     return this.units.includes(id);
   }
 

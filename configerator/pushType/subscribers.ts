@@ -1,7 +1,7 @@
-import { placeOf } from '../domain/overrides';
+import { computeHostPosition } from '../domain/overrides';
 import { subscriberState, type Has } from '../domain/subscriber';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
-import { grouped } from '../../domain/grouped';
+import { groupBy } from '../../domain/grouped';
 import { unitOf } from '../../sdk/updates/choose';
 import type { Slot, UnitState } from '../../sdk/updates/memory';
 import type { ConfigStore } from '../store/port';
@@ -18,7 +18,7 @@ export interface Subscriber {
 export type Subscribers = ReadonlyMap<string, Subscriber>;
 
 /** The subscribers of these paths, by host. */
-export async function subscribersOf(
+export async function readSubscribers(
   store: ConfigStore,
   repository: string,
   paths: readonly string[],
@@ -39,13 +39,13 @@ const NOWHERE = 'all';
 const unitName = (service: string, region: string): string => `${service}:${region}`;
 
 /** The region of a unit; undefined for the hosts that have none. */
-export const regionOf = (service: string, unit: string): string | undefined => {
+export const getUnitRegion = (service: string, unit: string): string | undefined => {
   const region = unit.slice(service.length + 1);
   return region === NOWHERE ? undefined : region;
 };
 
 /** The labels shared by all of these hosts, without those that a unit already has, within the limits of a unit. */
-export function sharedLabels(subscribers: readonly Subscriber[], own: readonly string[]): Record<string, string> {
+export function findSharedLabels(subscribers: readonly Subscriber[], own: readonly string[]): Record<string, string> {
   const [first, ...others] = subscribers;
   const { labels: most, labelLength } = FLEET_LIMITS;
   const shared = Object.entries(first?.labels ?? {})
@@ -63,10 +63,10 @@ export function seat(
   nowMs: number,
 ): void {
   alignEmpty(service, state);
-  const byUnit = grouped([...subscribers.values()], ({ labels }) => unitName(name, labels['region'] ?? NOWHERE));
+  const byUnit = groupBy([...subscribers.values()], ({ labels }) => unitName(name, labels['region'] ?? NOWHERE));
   if (byUnit.length === 0 && Object.keys(service.hosts).length === 0) byUnit.push([unitName(name, NOWHERE), []]);
   for (const [unit, there] of byUnit) {
-    const seats = seatsOf(service, state, unit);
+    const seats = ensureSeats(service, state, unit);
     const known = new Set(seats.hosts);
     const joined = there.filter(({ host }) => !known.has(host)).map(({ host }) => host);
     for (const host of hostsByPlace(name, joined)) {
@@ -91,11 +91,11 @@ export function seat(
 
 /** The same hosts come first in each deploy, so a share is a range. */
 const hostsByPlace = (name: string, hosts: readonly string[]): string[] =>
-  hosts.toSorted((one, other) => placeOf(name, one) - placeOf(name, other));
+  hosts.toSorted((one, other) => computeHostPosition(name, one) - computeHostPosition(name, other));
 
 /** A new unit gets the version of all others, so that a pending landing still happens. */
-export function seatsOf(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
-  const { version, update } = commonOf(service, state) ?? { version: service.committed, update: null };
+export function ensureSeats(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
+  const { version, update } = findCommonTarget(service, state) ?? { version: service.committed, update: null };
   const hosts = (service.hosts[unit] ??= []);
   state.units[unit] ??= { version, update, starts: [], slots: [] };
   return { hosts, unit: state.units[unit] };
@@ -103,13 +103,13 @@ export function seatsOf(service: Service, state: ConfigState, unit: string): { h
 
 /** A unit without hosts follows the others, because none of its hosts needs an update. */
 function alignEmpty(service: Service, state: ConfigState): void {
-  const common = commonOf(service, state);
+  const common = findCommonTarget(service, state);
   for (const unit of Object.keys(service.hosts).map((id) => unitOf(state, id)))
     if (common && isEmpty(unit) && unit.version !== common.version) Object.assign(unit, common);
 }
 
 /** The target version of all units with hosts; undefined if they differ. */
-function commonOf(service: Service, state: ConfigState): Pick<UnitState, 'version' | 'update'> | undefined {
+function findCommonTarget(service: Service, state: ConfigState): Pick<UnitState, 'version' | 'update'> | undefined {
   const units = Object.keys(service.hosts).map((id) => unitOf(state, id));
   const there = units.filter((unit) => !isEmpty(unit));
   const [first, ...others] = there.length > 0 ? there : units;
@@ -119,7 +119,9 @@ function commonOf(service: Service, state: ConfigState): Pick<UnitState, 'versio
 
 /** A joining host gets the committed version, that of a whole-unit update, or that of a share. */
 function newSlot(name: string, { shares }: Service, id: string, unit: UnitState, host: string): Slot {
-  const share = Object.entries(shares).find(([, { unit: of, below }]) => of === id && placeOf(name, host) < below);
+  const share = Object.entries(shares).find(
+    ([, { unit: of, below }]) => of === id && computeHostPosition(name, host) < below,
+  );
   const [version, update] = share ? [share[1].version, share[0]] : [unit.version, unit.update];
   return { version, update, start: 0, state: 'updating', startedAt: 0, failures: 0, retryAt: 0, past: [] };
 }
@@ -132,7 +134,7 @@ function lookAtSlot({ contents }: Service, slot: Slot, subscriber: Subscriber | 
 }
 
 /** Why hosts of a slot refuse their version. */
-export function refusalOf(service: Service, slot: Slot, subscriber: Subscriber | undefined): string | undefined {
+export function findSlotRefusal(service: Service, slot: Slot, subscriber: Subscriber | undefined): string | undefined {
   const state = subscriberState(service.contents[slot.version] ?? {}, subscriber?.has ?? []);
   return typeof state === 'object' ? state.refused : undefined;
 }

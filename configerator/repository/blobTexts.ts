@@ -1,5 +1,5 @@
-import { admitFile, textOf } from '../compiler/tree';
-import { blobsOf, lookUp } from './commits';
+import { admitFile, decodeUtf8 } from '../compiler/tree';
+import { readBlobs, lookUp } from './commits';
 import type { Git } from './git';
 import type { Blobs } from './gitTree';
 
@@ -19,8 +19,10 @@ export class BlobTexts {
     const found = await lookUp(this.git, ids);
     // Checked before reading, because an oversized one would kill git again and again.
     unknown.forEach(({ path }, index) => admitFile(path, found[index]?.bytes ?? 0));
-    const contents = await blobsOf(this.git, ids);
-    unknown.forEach(({ path, blob }, index) => this.blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));
+    const contents = await readBlobs(this.git, ids);
+    unknown.forEach(({ path, blob }, index) =>
+      this.blobs.set(blob, decodeUtf8(path, contents[index] ?? Buffer.alloc(0))),
+    );
     return new Map(wanted.map(({ path, blob }) => [path, this.blobs.get(blob) ?? '']));
   }
 }

@@ -28,12 +28,12 @@ const FORMAT = ['%H', '%P', '%an', '%ct', '%s', '%b'].join('%x00');
 const LOG_FIELDS = 6;
 
 /** The end of the message of a commit that landed a change. Git also finds trailers that a proposer has written. */
-export const landingTrailer = (change: number, proposed: string): string =>
+export const formatLandingTrailer = (change: number, proposed: string): string =>
   `Change: ${change}\nProposed-as: ${proposed}\n`;
 const TRAILER = /(?:^|\n)Change: ([1-9]\d{0,14})\nProposed-as: [0-9a-f]{40,64}\n*$/;
 
 /** Commits of a range, newest first; limited to these paths, if any are given. */
-export async function logOf(
+export async function readCommitLog(
   git: Git,
   range: readonly string[],
   paths: readonly string[] = [],
@@ -57,19 +57,19 @@ export async function logOf(
 
 /** The change that was proposed as this commit, if it has landed; otherwise null. */
 export async function changeLandedFrom(git: Git, proposed: string, head: string): Promise<number | null> {
-  const found = await logOf(git, ['-1', `--grep=^Proposed-as: ${proposed}$`, head]);
+  const found = await readCommitLog(git, ['-1', `--grep=^Proposed-as: ${proposed}$`, head]);
   return found.find(({ body }) => body.endsWith(`Proposed-as: ${proposed}`))?.change ?? null;
 }
 
 /** The last change of a file on the branch: a change, or a pushed commit. */
 export async function lastToChange(git: Git, path: string, head: string): Promise<string> {
-  const [last] = await logOf(git, ['-1', head], [path]);
+  const [last] = await readCommitLog(git, ['-1', head], [path]);
   if (last === undefined) return 'a commit of the branch';
   return last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
 }
 
 /** The changes of each commit against its first parent, by commit. One process reads all of them. */
-export async function deltasOf(git: Git, commits: readonly string[]): Promise<ReadonlyMap<string, readonly Delta[]>> {
+export async function readDeltas(git: Git, commits: readonly string[]): Promise<ReadonlyMap<string, readonly Delta[]>> {
   const found = new Map<string, readonly Delta[]>(commits.map((commit) => [commit, []]));
   if (commits.length === 0) return found;
   const args = ['diff-tree', '--stdin', '--root', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', FIRST_PARENT];
@@ -83,7 +83,7 @@ export async function deltasOf(git: Git, commits: readonly string[]): Promise<Re
       found.set(field, current);
       continue;
     }
-    current.push(deltaOf(field, fields[++at] ?? ''));
+    current.push(parseDelta(field, fields[++at] ?? ''));
   }
   return found;
 }
@@ -92,7 +92,7 @@ export async function deltasOf(git: Git, commits: readonly string[]): Promise<Re
 export function deltasOfRaw(text: string): readonly Delta[] {
   const fields = text.split('\0').filter((field) => field !== '');
   return Array.from({ length: Math.floor(fields.length / 2) }, (_, index) =>
-    deltaOf(fields[2 * index] ?? '', fields[2 * index + 1] ?? ''),
+    parseDelta(fields[2 * index] ?? '', fields[2 * index + 1] ?? ''),
   );
 }
 
@@ -101,7 +101,7 @@ const FIRST_PARENT = '--diff-merges=first-parent';
 const NOTHING = /^0+$/;
 
 /** `:100644 100644 <before> <after> M` */
-function deltaOf(row: string, path: string): Delta {
+function parseDelta(row: string, path: string): Delta {
   const [, mode = '', before = '', after = ''] = row.split(' ');
   const isGone = NOTHING.test(after);
   return {
@@ -130,7 +130,7 @@ export async function lookUp(
 }
 
 /** The contents of blobs, in order. @throws ConveyorError `config-repository-unusable` if one is missing or corrupt */
-export async function blobsOf(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
+export async function readBlobs(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
   const blobs: Buffer[] = [];
   for (let at = 0; at < ids.length; at += TOGETHER) blobs.push(...(await someBlobs(git, ids.slice(at, at + TOGETHER))));
   return blobs;

@@ -1,13 +1,13 @@
 import { ConveyorError } from '../../domain/errors';
 import { ImportGraph } from '../compiler/graph';
-import { parsed } from '../compiler/parse';
+import { parseTree } from '../compiler/parse';
 import { PROCESS_LIMITS } from '../compiler/process';
-import { sourcesOf } from '../compiler/sources';
-import { kindOf, VALUES } from '../compiler/tree';
+import { listValueSources } from '../compiler/sources';
+import { getFileKind, VALUES } from '../compiler/tree';
 import { NO_PROGRAMS } from '../compiler/walls';
-import { entriesOf, gitTree } from './gitTree';
+import { listTreeEntries, gitTree } from './gitTree';
 import type { ConfigRepository } from './repository';
-import { makerOf, pathOfValue } from './revalue';
+import { findMaker, pathOfValue } from './revalue';
 
 /** The files of a value, or the values to which a file contributes. */
 export interface Dependencies {
@@ -30,17 +30,17 @@ export async function dependenciesAt(
   path: string,
 ): Promise<Dependencies> {
   if (commit === null) return { files: [], contributesTo: [] };
-  const entries = await entriesOf(repository.git, commit);
+  const entries = await listTreeEntries(repository.git, commit);
   const files = new Map(entries.map((entry) => [entry.path, entry.blob]));
   const values = entries.flatMap((entry) => (entry.path.startsWith(`${VALUES}/`) ? [pathOfValue(entry.path)] : []));
   const sources = await gitTree(repository.git, entries, new Map());
   const isSource = sources.paths.includes(path);
-  const maker = values.includes(path) ? makerOf(path, files) : undefined;
-  const code = await parsed(sources, PROCESS_LIMITS, repository.ref.programs ?? NO_PROGRAMS);
+  const maker = values.includes(path) ? findMaker(path, files) : undefined;
+  const code = await parseTree(sources, PROCESS_LIMITS, repository.ref.programs ?? NO_PROGRAMS);
   if (code instanceof ConveyorError) throw code;
   const graph = new ImportGraph(sources, code);
-  if (!isSource) return { files: maker === undefined ? [] : sourcesOf(graph, maker), contributesTo: [] };
-  const makers = sources.paths.filter((file) => ['program', 'raw'].includes(kindOf(file)));
-  const concerned = new Set(makers.filter((file) => sourcesOf(graph, file).includes(path)));
-  return { files: [], contributesTo: values.filter((value) => concerned.has(makerOf(value, files) ?? '')).sort() };
+  if (!isSource) return { files: maker === undefined ? [] : listValueSources(graph, maker), contributesTo: [] };
+  const makers = sources.paths.filter((file) => ['program', 'raw'].includes(getFileKind(file)));
+  const concerned = new Set(makers.filter((file) => listValueSources(graph, file).includes(path)));
+  return { files: [], contributesTo: values.filter((value) => concerned.has(findMaker(value, files) ?? '')).sort() };
 }

@@ -1,6 +1,6 @@
 import { unfitError } from '../../domain/errors';
 import { VALUES, valueFile } from '../compiler/tree';
-import { blobsOf, lookUp } from './commits';
+import { readBlobs, lookUp } from './commits';
 import { findExcess, type Draft } from './fit';
 import { listDeleted } from './propose';
 import type { ConfigRepository } from './repository';
@@ -27,7 +27,7 @@ export async function computeDifference({ git }: ConfigRepository, draft: Draft)
   const values = [...draft.values].sort(([one], [other]) => (one < other ? -1 : 1));
   const found = await lookUp(git, base === null ? [] : values.map(([path]) => `${base}:${VALUES}/${valueFile(path)}`));
   const blobs = found.flatMap((it) => (it?.type === 'blob' ? it.id : []));
-  const texts = await blobsOf(git, blobs);
+  const texts = await readBlobs(git, blobs);
   const before = new Map(blobs.map((id, index) => [id, texts[index]?.toString('utf8') ?? null]));
   return {
     base,

@@ -1,6 +1,6 @@
-import { admitFile, kindOf, textOf, VALUES, type SourceTree } from '../compiler/tree';
+import { admitFile, getFileKind, decodeUtf8, VALUES, type SourceTree } from '../compiler/tree';
 import { conveyorError } from '../../domain/errors';
-import { blobsOf } from './commits';
+import { readBlobs } from './commits';
 import type { Git } from './git';
 
 /** A file in a git tree. */
@@ -10,13 +10,13 @@ export interface TreeEntry {
 }
 
 /** Every plain file of a commit or tree. @throws ConveyorError `config-file-unusable` for a link among its sources */
-export async function entriesOf(git: Git, tree: string): Promise<readonly TreeEntry[]> {
+export async function listTreeEntries(git: Git, tree: string): Promise<readonly TreeEntry[]> {
   const rows = (await git.text(['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', tree])).split('\0');
   return rows.flatMap((row) => {
     const [, mode = '', blob = '', size = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+) +(\d+|-)\t(.*)$/s.exec(row) ?? [];
     if (path === '') return [];
     if (path.startsWith(`${VALUES}/`)) return [{ path, blob }];
-    if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.'))) return [];
+    if (getFileKind(path) === 'other' || path.split('/').some((name) => name.startsWith('.'))) return [];
     if (!mode.startsWith('100')) throw linkRefused(path);
     admitFile(path, Number(size));
     return [{ path, blob }];
@@ -33,11 +33,11 @@ export type Blobs = Map<string, string>;
 export async function gitTree(git: Git, entries: readonly TreeEntry[], blobs: Blobs): Promise<SourceTree> {
   const sources = entries.filter(({ path }) => !path.startsWith(`${VALUES}/`));
   const unknown = sources.filter(({ blob }) => !blobs.has(blob));
-  const contents = await blobsOf(
+  const contents = await readBlobs(
     git,
     unknown.map(({ blob }) => blob),
   );
-  unknown.forEach(({ path, blob }, index) => blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));
+  unknown.forEach(({ path, blob }, index) => blobs.set(blob, decodeUtf8(path, contents[index] ?? Buffer.alloc(0))));
   const byPath = new Map(sources.map(({ path, blob }) => [path, blob]));
   return {
     paths: [...byPath.keys()].sort(),

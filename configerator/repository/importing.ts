@@ -32,17 +32,18 @@ export async function makeCommits(
     parts.push(bytes);
     say('\n');
   };
-  const who = (name: string): string => `${plainName(name)} <${mailOf(name)}> ${Math.floor(nowMs / 1_000)} +0000`;
+  const who = (name: string): string =>
+    `${plainName(name)} <${toEmailAddress(name)}> ${Math.floor(nowMs / 1_000)} +0000`;
   commits.forEach(({ parent, author, message, files }, index) => {
     // Resets the ref, so that the commit need not follow the one before.
     say(`reset ${ref}\n\ncommit ${ref}\nmark :${index + 1}\nauthor ${who(author)}\ncommitter ${who('Conveyor')}\n`);
     data(message);
     if (parent !== null) say(`from ${typeof parent === 'number' ? `:${parent + 1}` : parent}\n`);
     for (const file of files) {
-      if ('gone' in file) say(`D ${quotedPath(file.path)}\n`);
-      else if ('blob' in file) say(`M 100644 ${file.blob} ${quotedPath(file.path)}\n`);
+      if ('gone' in file) say(`D ${quotePath(file.path)}\n`);
+      else if ('blob' in file) say(`M 100644 ${file.blob} ${quotePath(file.path)}\n`);
       else {
-        say(`M 100644 inline ${quotedPath(file.path)}\n`);
+        say(`M 100644 inline ${quotePath(file.path)}\n`);
         data(file.text);
       }
     }
@@ -56,6 +57,6 @@ export async function makeCommits(
   throw git.failure(['fast-import'], 'fatal: fast-import made other commits than it was asked for');
 }
 
-const quotedPath = (path: string): string => `"${path.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
+const quotePath = (path: string): string => `"${path.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 const plainName = (name: string): string => name.replace(/[<>\n\0]/g, ' ').trim() || 'unknown';
-const mailOf = (name: string): string => `${name.replace(/[^A-Za-z0-9._-]/g, '-')}@conveyor.invalid`;
+const toEmailAddress = (name: string): string => `${name.replace(/[^A-Za-z0-9._-]/g, '-')}@conveyor.invalid`;

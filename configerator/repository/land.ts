@@ -2,8 +2,8 @@ import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Landing, Refusal } from '../domain/landing';
 import type { RunMemory } from '../compiler/run';
 import { BlobTexts } from './blobTexts';
-import { deltasOf, logOf, type CommitInfo } from './commits';
-import { entriesOf } from './gitTree';
+import { readDeltas, readCommitLog, type CommitInfo } from './commits';
+import { listTreeEntries } from './gitTree';
 import { makeCommits } from './importing';
 import { Pass, refusalOfError } from './pass';
 import type { ChangeRef, ConfigRepository } from './repository';
@@ -59,7 +59,7 @@ export class Lander {
     const open = changes.filter((change) => !done.has(change));
     const { refs, unknown } = await this.refsOf(open, wanted);
     const commits = refs.map(({ commit }) => commit);
-    const [deltas, infos] = [await deltasOf(repository.git, commits), await this.infosOf(commits)];
+    const [deltas, infos] = [await readDeltas(repository.git, commits), await this.infosOf(commits)];
     const { texts, memory } = this;
     const { name, programs, rightsOf } = repository.ref;
     const pass = new Pass(
@@ -108,13 +108,13 @@ export class Lander {
 
   private async infosOf(commits: readonly string[]): Promise<ReadonlyMap<string, CommitInfo>> {
     if (commits.length === 0) return new Map();
-    const infos = await logOf(this.repository.git, ['--no-walk=unsorted', ...commits]);
+    const infos = await readCommitLog(this.repository.git, ['--no-walk=unsorted', ...commits]);
     return new Map(infos.map((info) => [info.commit, info]));
   }
 
   private async filesAt(head: string | null): Promise<Map<string, string>> {
     if (this.known?.head !== head || this.known === null) {
-      const entries = head === null ? [] : await entriesOf(this.repository.git, head);
+      const entries = head === null ? [] : await listTreeEntries(this.repository.git, head);
       this.known = { head, files: new Map(entries.map(({ path, blob }) => [path, blob])) };
     }
     return new Map(this.known.files);

@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import { VALUES } from '../compiler/tree';
-import { blobsOf, lookUp } from './commits';
-import { entriesOf } from './gitTree';
+import { readBlobs, lookUp } from './commits';
+import { listTreeEntries } from './gitTree';
 import type { ChangeInfo, ConfigRepository } from './repository';
 
 /** A value at a commit. */
@@ -42,7 +42,7 @@ export interface SourceList {
 export async function listSources(repository: ConfigRepository, base: string | null): Promise<SourceList> {
   const head = await repository.head();
   const commit = base === null ? head : await repository.ancestor(base, head);
-  const entries = commit === null ? [] : await entriesOf(repository.git, commit);
+  const entries = commit === null ? [] : await listTreeEntries(repository.git, commit);
   const sources = entries.filter(({ path }) => !path.startsWith(`${VALUES}/`));
   return { commit, files: Object.fromEntries(sources.map(({ path, blob }) => [path, blob])) };
 }
@@ -51,6 +51,6 @@ export async function listSources(repository: ConfigRepository, base: string | n
 export async function readVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
   const [found] = /^[0-9a-f]{40,64}$/.test(version) ? await lookUp(git, [version]) : [];
   if (found?.type !== 'blob') return null;
-  const [text] = await blobsOf(git, [found.id]);
+  const [text] = await readBlobs(git, [found.id]);
   return text?.toString('utf8') ?? null;
 }

@@ -6,14 +6,14 @@ import type { RunMemory } from '../compiler/run';
 import { admitFile, valueFile, VALUES, whyNotSource } from '../compiler/tree';
 import type { ProgramWalls } from '../compiler/walls';
 import type { BlobTexts } from './blobTexts';
-import { landingTrailer, lastToChange, type CommitInfo, type Delta } from './commits';
+import { formatLandingTrailer, lastToChange, type CommitInfo, type Delta } from './commits';
 import type { Git } from './git';
 import { linkRefused } from './gitTree';
 import type { NewCommit, NewFile } from './importing';
 import type { ChangeRef } from './repository';
 import { blobId } from '../../sdk/blobId';
-import { groupsIn, requirePaths, TAKES_BACK, touchedPaths, type RightsOf } from './rights';
-import { makerOf, revalue } from './revalue';
+import { groupsIn, requirePaths, TAKES_BACK, listTouchedPaths, type RightsOf } from './rights';
+import { findMaker, revalue } from './revalue';
 
 interface PassParts {
   readonly git: Git;
@@ -78,7 +78,7 @@ export class Pass {
   /** Refuses a value that was not part of the change, such as that of a program that later imports one of its modules. */
   private async unproposed(change: number, value: string, deltas: readonly Delta[]): Promise<ConveyorError> {
     const own = new Map(deltas.flatMap(({ path, after }) => (after === null ? [] : [[path, after] as const])));
-    const file = makerOf(value, own) ?? makerOf(value, this.files) ?? value;
+    const file = findMaker(value, own) ?? findMaker(value, this.files) ?? value;
     const by = own.has(file) ? `change ${change}` : await this.lastToChange(file);
     return conveyorError('config-conflict', { change, file, by, value });
   }
@@ -103,7 +103,7 @@ export class Pass {
     refuseTooMuch([...values].map(([path, value]) => ({ path, value })));
     const unjudged = [...values.keys()].sort().find((path) => !proposed.has(`${VALUES}/${valueFile(path)}`));
     if (unjudged !== undefined) throw await this.unproposed(change, unjudged, deltas);
-    this.requireRights(change, info, touchedPaths(edits.keys(), values.keys()));
+    this.requireRights(change, info, listTouchedPaths(edits.keys(), values.keys()));
     const files: NewFile[] = [];
     for (const { path, after } of deltas) {
       files.push(after === null ? { path, gone: true } : { path, blob: after });
@@ -116,7 +116,7 @@ export class Pass {
       this.set(file, text === null ? null : blobId(text));
     }
     const words = [info?.subject || `Change ${change}`, info?.body ?? ''].filter((part) => part !== '');
-    const message = `${words.join('\n\n')}\n\n${landingTrailer(change, commit)}`;
+    const message = `${words.join('\n\n')}\n\n${formatLandingTrailer(change, commit)}`;
     const parent = this.commits.length === 0 ? this.head : this.commits.length - 1;
     this.commits.push({ parent, author: info?.author ?? 'unknown', message, files });
     this.landed.push(change);

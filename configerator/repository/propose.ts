@@ -3,11 +3,11 @@ import type { PathRights } from '../../domain/access/paths';
 import { conveyorError } from '../../domain/errors';
 import { canonicalValue, NoJson } from '../compiler/child/canonical';
 import type { RunMemory } from '../compiler/run';
-import { admitFile, kindOf, textOf, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
+import { admitFile, getFileKind, decodeUtf8, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
 import { requireFit, type Draft } from './fit';
-import { entriesOf, gitTree, type Blobs } from './gitTree';
+import { listTreeEntries, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './importing';
-import { groupsTrailer, requirePaths, touchedPaths } from './rights';
+import { groupsTrailer, requirePaths, listTouchedPaths } from './rights';
 import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { revalue, type Edits } from './revalue';
@@ -90,7 +90,7 @@ export async function createDraftFromValues(
   const edits = new Map<string, string | null>();
   for (const [path, value] of Object.entries(values)) {
     const file = valueFile(path);
-    const why = whyNotSource(file) ?? (kindOf(file) === 'raw' ? undefined : 'it is not the path of a value');
+    const why = whyNotSource(file) ?? (getFileKind(file) === 'raw' ? undefined : 'it is not the path of a value');
     if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
     if (value !== null) {
       const text = file === path && typeof value === 'string' ? value : formatValueJson(path, value);
@@ -111,7 +111,7 @@ export async function createDraftFromValues(
 function requireText(file: string, text: string): void {
   const bytes = Buffer.from(text);
   admitFile(file, bytes.length);
-  textOf(file, bytes);
+  decodeUtf8(file, bytes);
 }
 
 function formatValueJson(path: string, value: unknown): string {
@@ -166,7 +166,7 @@ async function commitDraft(
   { author, message, nowMs, pipelines = [], rights = null, groups = [] }: Proposer,
 ): Promise<string> {
   await requireFit(repository, draft, message);
-  requirePaths(rights, touchedPaths(draft.edits.keys(), draft.values.keys()), repository.ref.name);
+  requirePaths(rights, listTouchedPaths(draft.edits.keys(), draft.values.keys()), repository.ref.name);
   refuseUnreleasable([...draft.values.keys()].sort(), pipelines);
   const own = `refs/drafts/${blobId(`${process.pid} ${nowMs} ${message} ${performance.now()}`)}`;
   const commit = { parent: draft.base, author, message: `${message}${groupsTrailer(groups)}`, files: newFiles(draft) };
@@ -187,7 +187,7 @@ const toNewFile = (path: string, text: string | null): NewFile =>
 /** The files of a commit with their texts. */
 async function readFilesAt(repository: ConfigRepository, commit: string | null) {
   if (commit === null) return { files: new Map<string, string>(), read: () => '' };
-  const entries = await entriesOf(repository.git, commit);
+  const entries = await listTreeEntries(repository.git, commit);
   const blobs: Blobs = new Map();
   const tree = await gitTree(repository.git, entries, blobs);
   return { files: new Map(entries.map(({ path, blob }) => [path, blob])), read: (path: string) => tree.read(path) };

@@ -7,7 +7,7 @@ import type { Env } from '../../settings/env';
 import { closeFolder } from '../../settings/ownFolder';
 import { valueFile, VALUES } from '../compiler/tree';
 import type { ProgramWalls } from '../compiler/walls';
-import { blobsOf, changeLandedFrom, logOf, lookUp, type CommitInfo } from './commits';
+import { readBlobs, changeLandedFrom, readCommitLog, lookUp, type CommitInfo } from './commits';
 import { Git } from './git';
 import { Remote } from './remote';
 import type { RightsOf } from './rights';
@@ -54,7 +54,7 @@ export const copiesFolder = (env: Env): string =>
 const TRIES = 200;
 
 /** The folder of a repository's copy. */
-export function copyOf({ name, git, branch }: RepositoryRef, folder: string): string {
+export function locateCopy({ name, git, branch }: RepositoryRef, folder: string): string {
   const id = sha256(`${git}\0${branch}`).slice(0, 12);
   return join(folder, `${name}-${id}.git`);
 }
@@ -83,7 +83,7 @@ export class ConfigRepository {
    * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
    */
   static async open(ref: RepositoryRef, folder: string, timeoutMs?: number): Promise<ConfigRepository> {
-    const directory = copyOf(ref, folder);
+    const directory = locateCopy(ref, folder);
     const git = new Git(directory, ref.name, timeoutMs);
     const ownership = closeFolder(directory);
     if (ownership === 'foreign')
@@ -144,26 +144,26 @@ export class ConfigRepository {
     { only, after = 0 }: { readonly only?: number; readonly after?: number } = {},
   ): Promise<readonly ChangeInfo[]> {
     const all = (await this.remote.refs(`refs/changes/${only ?? '*'}`)).flatMap(({ name, commit }) => {
-      const change = numberOf(name);
+      const change = parseChangeRef(name);
       return change === null || change <= after ? [] : [{ change, commit }];
     });
     const newest = all.sort((a, b) => b.change - a.change).slice(0, limit);
     if (newest.length === 0) return [];
     await this.changesOf(newest.map(({ change }) => change));
-    const infos = await logOf(this.git, ['--no-walk=unsorted', ...newest.map(({ commit }) => commit)]);
+    const infos = await readCommitLog(this.git, ['--no-walk=unsorted', ...newest.map(({ commit }) => commit)]);
     const byCommit = new Map(infos.map((info) => [info.commit, info]));
     const head = await this.head();
     const landed = head === null ? new Map<number, string>() : await this.landedBy(head);
     return newest.flatMap(({ change, commit }) => {
       const info = byCommit.get(commit);
-      return info === undefined ? [] : [infoOf(change, info, landed.get(change) ?? null)];
+      return info === undefined ? [] : [toChangeInfo(change, info, landed.get(change) ?? null)];
     });
   }
 
   /** Landed commits, newest first. */
   async log(limit: number): Promise<readonly CommitInfo[]> {
     const head = await this.head();
-    return head === null ? [] : logOf(this.git, [`-${limit}`, head]);
+    return head === null ? [] : readCommitLog(this.git, [`-${limit}`, head]);
   }
 
   /** A value at a commit. @throws ConveyorError `config-file-unusable` for an invalid path */
@@ -173,7 +173,7 @@ export class ConfigRepository {
     if (commit === null) return null;
     const [found] = await lookUp(this.git, [`${commit}:${VALUES}/${valueFile(path)}`]);
     if (found?.type !== 'blob') return null;
-    const [content] = await blobsOf(this.git, [found.id]);
+    const [content] = await readBlobs(this.git, [found.id]);
     return content?.toString('utf8') ?? null;
   }
 
@@ -191,7 +191,7 @@ export class ConfigRepository {
     if (before.head === head) return before.commits;
     const follows = before.head !== null && (await this.isAncestor(before.head, head));
     const commits = new Map(follows ? before.commits : []);
-    for (const { commit, change } of await logOf(this.git, [follows ? `${before.head}..${head}` : head]))
+    for (const { commit, change } of await readCommitLog(this.git, [follows ? `${before.head}..${head}` : head]))
       if (change !== null) commits.set(change, commit);
     this.landed = { head, commits };
     return commits;
@@ -230,7 +230,7 @@ export class ConfigRepository {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const refs = await this.remote.refs('refs/changes/*', ...(note === undefined ? [] : [note.ref]));
       if (refs.some(({ name }) => name === note?.ref)) return null;
-      next = Math.max(next, ...refs.map(({ name }) => numberOf(name) ?? 0)) + 1;
+      next = Math.max(next, ...refs.map(({ name }) => parseChangeRef(name) ?? 0)) + 1;
       const updates = [{ object: commit, ref: `refs/changes/${next}`, was: '' }];
       if (note !== undefined) updates.push({ object: await this.written(note.text(next)), ref: note.ref, was: '' });
       if (await this.remote.push(updates)) return next;
@@ -246,7 +246,7 @@ export class ConfigRepository {
     const [found] = await this.remote.refs(ref);
     if (found === undefined) return null;
     await this.remote.fetch([`+${ref}:${ref}`]);
-    const [text] = await blobsOf(this.git, [found.commit]);
+    const [text] = await readBlobs(this.git, [found.commit]);
     return text?.toString('utf8') ?? null;
   }
 
@@ -260,12 +260,12 @@ export class ConfigRepository {
   }
 }
 
-const numberOf = (name: string): number | null => {
+const parseChangeRef = (name: string): number | null => {
   const [, digits] = /^refs\/changes\/([1-9]\d{0,14})$/.exec(name) ?? [];
   return digits === undefined ? null : Number(digits);
 };
 
-const infoOf = (
+const toChangeInfo = (
   change: number,
   { commit, parents, author, at, subject, body }: CommitInfo,
   landed: string | null,

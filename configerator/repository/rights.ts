@@ -1,6 +1,6 @@
 import { whyNotPaths, type PathRights, type TouchedPath } from '../../domain/access/paths';
 import { conveyorError } from '../../domain/errors';
-import { stemOf } from '../compiler/tree';
+import { getStem } from '../compiler/tree';
 
 /** The author of changes that undo something; no principal has this name. */
 export const TAKES_BACK = 'conveyor';
@@ -27,8 +27,8 @@ export const groupsIn = (message: string): readonly string[] => {
     .filter((group) => group !== '');
 };
 
-export const touchedPaths = (files: Iterable<string>, values: Iterable<string>): readonly TouchedPath[] => [
-  ...[...files].sort().map((path) => ({ path, stem: stemOf(path) })),
+export const listTouchedPaths = (files: Iterable<string>, values: Iterable<string>): readonly TouchedPath[] => [
+  ...[...files].sort().map((path) => ({ path, stem: getStem(path) })),
   ...[...values].sort().map((path) => ({ path })),
 ];
 

@@ -1,6 +1,6 @@
 import { whyNotStoreUrls } from '../domain/storeUrl';
 import { ConveyorError, conveyorError } from '../../domain/errors';
-import { EtcdLogin, issuedToken, type Login } from './etcdLogin';
+import { EtcdLogin, requireToken, type Login } from './etcdLogin';
 import { tlsFetch, type Tls } from './tlsFetch';
 import { rootCause } from '../../domain/rootCause';
 import { textUpTo } from '../../sdk/bodyLimit';
@@ -70,7 +70,7 @@ export class EtcdApi {
     this.urls = url.split(',').map((one) => one.trim().replace(/\/+$/, ''));
     this.fetch = own ?? (tls && tlsFetch(tls));
     this.login = new EtcdLogin(login, async ({ user, password }) =>
-      issuedToken(this.url, await this.askAs<{ token?: unknown }>({}, AUTHENTICATE, { name: user, password })),
+      requireToken(this.url, await this.askAs<{ token?: unknown }>({}, AUTHENTICATE, { name: user, password })),
     );
   }
 

@@ -37,7 +37,7 @@ export class EtcdLogin {
 const STALE = /invalid auth token|revision in header is old/i;
 
 /** @throws ConveyorError `store-refused` */
-export function issuedToken(store: string, { token }: { readonly token?: unknown }): string {
+export function requireToken(store: string, { token }: { readonly token?: unknown }): string {
   if (typeof token === 'string' && token !== '') return token;
   throw conveyorError('store-refused', { store, detail: 'it gives no token for a user and password' });
 }

@@ -5,7 +5,7 @@ import { toStoreEvents, type WatchedChange } from './etcdEvents';
 import type { Keys } from './etcdKeys';
 import type { EtcdRecords } from './etcdRecords';
 import type { StoreEvent } from './port';
-import { positionOf, revisionOf } from './position';
+import { formatPosition, parseRevision } from './position';
 import { Bell } from './bell';
 import { splitIntoGroups } from './batches';
 
@@ -132,12 +132,12 @@ export class EtcdWatch {
       );
       revision ??= answer.revision;
       // The store was restored to an older state, which is delivered from its beginning.
-      if (revision < revisionOf(this.from)) this.from = '';
+      if (revision < parseRevision(this.from)) this.from = '';
       for (const [index, { path, part, key }] of some.entries()) {
         const kv = answer.ranges[index]?.[0];
         if (kv === undefined && since > 0) continue;
         const modRevision = kv?.modRevision ?? 0;
-        const position = positionOf(modRevision, path, part);
+        const position = formatPosition(modRevision, path, part);
         if (this.hasAlready(key, modRevision, position) || (part === 'value' && kv === undefined))
           this.known.set(key, modRevision);
         else {

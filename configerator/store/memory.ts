@@ -2,7 +2,7 @@ import { putAmong, withoutOverride } from '../domain/amongOverrides';
 import { judgeCommit } from '../domain/commits';
 import { refuseOverrides } from './doors';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
-import { positionOf, revisionOf } from './position';
+import { formatPosition, parseRevision } from './position';
 
 /** `value` is null once the path was deleted: returning watchers have to learn that. */
 interface CommittedPath {
@@ -72,13 +72,17 @@ export class MemoryStore implements ConfigStore {
 
   async watch(...[repository, paths, from, on, signal, , onHere]: Parameters<ConfigStore['watch']>): Promise<void> {
     const held = this.of(repository);
-    let position = revisionOf(from) > this.revision ? '' : (from ?? '');
+    let position = parseRevision(from) > this.revision ? '' : (from ?? '');
     let isBusy = false;
     const catchUp = (): void => {
       // A listener may make the next change.
       if (isBusy) return;
       isBusy = true;
-      for (let news = newsOf(held, paths, position); news.length > 0; news = newsOf(held, paths, position))
+      for (
+        let news = listLaterEvents(held, paths, position);
+        news.length > 0;
+        news = listLaterEvents(held, paths, position)
+      )
         for (const event of news) {
           if (signal.aborted) return;
           position = event.position;
@@ -103,7 +107,7 @@ export class MemoryStore implements ConfigStore {
     return [...this.of(repository).acknowledged.values()]
       .filter(({ what, until }) => isMeant(path, what.path) && until > this.now())
       .map(({ what }) => what)
-      .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+      .sort((a, b) => (toSortKey(a) < toSortKey(b) ? -1 : 1));
   }
 
   private expose(repository: string, path: string, change: (others: readonly Override[]) => Override[]): void {
@@ -126,7 +130,7 @@ export class MemoryStore implements ConfigStore {
   }
 }
 
-const orderOf = ({ path, host }: Acknowledged): string => `${path}:${host}`;
+const toSortKey = ({ path, host }: Acknowledged): string => `${path}:${host}`;
 
 /** A path that ends with a slash, or is empty, covers everything below it. */
 const isMeant = (wanted: string, path: string): boolean =>
@@ -138,24 +142,24 @@ const wake = ({ watchers }: Repository): void => [...watchers].forEach((catchUp)
 const NEVER_EXPOSED: Exposed = { overrides: [], revision: 0 };
 
 /** The later events of these paths, in order. */
-function newsOf({ committed, exposed }: Repository, paths: readonly string[], since: string): StoreEvent[] {
+function listLaterEvents({ committed, exposed }: Repository, paths: readonly string[], since: string): StoreEvent[] {
   const events = paths.flatMap((path): StoreEvent[] => {
     const value = committed.get(path);
-    const override = exposed.get(path) ?? (revisionOf(since) === 0 ? NEVER_EXPOSED : undefined);
+    const override = exposed.get(path) ?? (parseRevision(since) === 0 ? NEVER_EXPOSED : undefined);
     return [...(value ? [valueEvent(path, value)] : []), ...(override ? [overrideEvent(path, override)] : [])];
   });
   return events.filter(({ position }) => position > since).sort((a, b) => (a.position < b.position ? -1 : 1));
 }
 
 function valueEvent(path: string, { commit, sequence, value, revision }: CommittedPath): StoreEvent {
-  const position = positionOf(revision, path, 'value');
+  const position = formatPosition(revision, path, 'value');
   return value === null
     ? { kind: 'removed', path, commit, sequence, position }
     : { kind: 'value', path, value, position };
 }
 
 function overrideEvent(path: string, { overrides, revision }: Exposed): StoreEvent {
-  const position = positionOf(revision, path, 'override');
+  const position = formatPosition(revision, path, 'override');
   return overrides.length === 0
     ? { kind: 'override-removed', path, position }
     : { kind: 'override', path, overrides, position };

@@ -35,22 +35,22 @@ export function findSurplus(
     );
     // A right to read or to write is less than a right to both.
     const isOwn = (one: string): boolean => wanted.includes(one) || wanted.includes(one.replace(/^\w+/, 'READWRITE'));
-    return permissions.flatMap((one) => (isOwn(one) ? [] : [permissionOf(role, one, wanted)]));
+    return permissions.flatMap((one) => (isOwn(one) ? [] : [createPermissionSurplus(role, one, wanted)]));
   });
   const isSurplus = (user: string, role: string): boolean => {
     if (role === ADMINISTRATOR) return user !== ADMINISTRATOR;
     if (role === names.writer) return user !== service.user;
-    return user.startsWith(HOST_USER) && !isRoleOf(user.slice(HOST_USER.length), role);
+    return user.startsWith(HOST_USER) && !isHostRole(user.slice(HOST_USER.length), role);
   };
   const gone = new Set(revoked.map(hostUser));
   const ofUsers = Object.entries(users).flatMap(([user, has]) =>
-    has.flatMap((role) => (isSurplus(user, role) && !gone.has(user) ? [roleOf(user, role)] : [])),
+    has.flatMap((role) => (isSurplus(user, role) && !gone.has(user) ? [createRoleSurplus(user, role)] : [])),
   );
   return [...ofRoles, ...ofUsers];
 }
 
 /** A host has one user for all repositories of a store. */
-const isRoleOf = (host: string, role: string): boolean => {
+const isHostRole = (host: string, role: string): boolean => {
   const [name, own] = role.split(':');
   return /^conveyor-.+-host$/.test(name ?? '') && (own === undefined || own === host);
 };
@@ -58,7 +58,7 @@ const isRoleOf = (host: string, role: string): boolean => {
 /** Means all keys if it is both ends of a range. */
 const FIRST_KEY = 'AA==';
 
-function permissionOf(role: string, permission: string, wanted: readonly string[]): Surplus {
+function createPermissionSurplus(role: string, permission: string, wanted: readonly string[]): Surplus {
   const [type = '', key = '', range_end = ''] = permission.split(' ');
   const does = { READ: 'read', WRITE: 'write', READWRITE: 'read and write' }[type] ?? type;
   const isEverything = key === FIRST_KEY && range_end === FIRST_KEY;
@@ -79,7 +79,7 @@ function permissionOf(role: string, permission: string, wanted: readonly string[
   };
 }
 
-const roleOf = (user: string, role: string): Surplus => ({
+const createRoleSurplus = (user: string, role: string): Surplus => ({
   text: `${user} is also a ${role}`,
   step: { text: `makes ${user} no ${role}`, path: '/v3/auth/user/revoke', body: { name: user, role } },
 });

@@ -1,7 +1,7 @@
 import { nameState, type Committed } from '../domain/held';
 import { whyNotConfigPath } from '../domain/path';
-import { isNewest, isOnLine, isRoundDue, overruledStates, wasEverTrue } from '../domain/storeTruth';
-import { grouped } from '../../domain/grouped';
+import { isNewest, isOnLine, isRoundDue, addOverruledStates, wasEverTrue } from '../domain/storeTruth';
+import { groupBy } from '../../domain/grouped';
 import { plural } from '../../domain/text';
 import { lookUp } from '../repository/commits';
 import type { ConfigRepository } from '../repository/repository';
@@ -124,7 +124,7 @@ export class StoreMender {
     const known = all.filter(({ path }) => whyNotConfigPath(path) === undefined);
     const atCommits = await this.blobsAt(repository, known);
     const forged = known.filter((state, index) => !wasEverTrue(this.line, state, atCommits[index] ?? null));
-    return new Map(grouped(forged, ({ path }) => path));
+    return new Map(groupBy(forged, ({ path }) => path));
   }
 
   /** For each state on the branch, the blob of its path at its commit. */
@@ -155,7 +155,7 @@ export class StoreMender {
       const is = found.get(path);
       const before = is?.fault === undefined ? (is?.it?.overrules ?? []) : [];
       const states = forged.get(path) ?? [];
-      const overrules = overruledStates(before, states);
+      const overrules = addOverruledStates(before, states);
       if (overrules === undefined && is !== undefined && isRight(is, round, tree.get(path) ?? null, states)) continue;
       const right = await findTrueValue(repository.git, this.line, head, path);
       const isThere =

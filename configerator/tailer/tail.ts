@@ -5,7 +5,7 @@ import { utf8Bytes } from '../../domain/size';
 import { plural } from '../../domain/text';
 import { hasBlobId } from '../../sdk/blobId';
 import { valueFile, VALUES } from '../compiler/tree';
-import { blobsOf, lookUp, type Delta } from '../repository/commits';
+import { readBlobs, lookUp, type Delta } from '../repository/commits';
 import type { Git } from '../repository/git';
 import { deltaBetween, firstParents } from '../repository/history';
 import type { ConfigRepository } from '../repository/repository';
@@ -69,7 +69,7 @@ async function readBlobTexts(git: Git, deltas: readonly Delta[]): Promise<Readon
   const blobs = [...new Set(deltas.flatMap(({ after, isLink }) => (after === null || isLink ? [] : [after])))];
   const sizes = await lookUp(git, blobs);
   const read = blobs.filter((_, index) => (sizes[index]?.bytes ?? 0) <= CONFIG_LIMITS.value.max);
-  const contents = await blobsOf(git, read);
+  const contents = await readBlobs(git, read);
   return new Map(read.map((blob, index) => [blob, contents[index]?.toString('utf8') ?? '']));
 }
 

@@ -3,7 +3,7 @@ import { whyNotConfigPath } from '../domain/path';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { hasBlobId } from '../../sdk/blobId';
 import { valueFile, VALUES } from '../compiler/tree';
-import { blobsOf } from '../repository/commits';
+import { readBlobs } from '../repository/commits';
 import type { Git } from '../repository/git';
 import { pathOfValue } from '../repository/revalue';
 import type { Head } from '../store/port';
@@ -43,7 +43,7 @@ export async function findTrueValue(
     const blob = (await valuesTree(git, commit, file)).get(path);
     const at = { path, commit, sequence: line.sequenceOf(commit) ?? head.sequence };
     if (blob === undefined) return { ...at, value: null, version: '' };
-    const [bytes] = blob === 'unfit' ? [] : await blobsOf(git, [blob]);
+    const [bytes] = blob === 'unfit' ? [] : await readBlobs(git, [blob]);
     const value = bytes?.toString('utf8');
     if (value !== undefined && hasBlobId(value, blob)) return { ...at, value, version: blob };
   }

@@ -3,7 +3,7 @@ import { VESSEL_LIMITS } from '../../domain/limits';
 import { noBits, setBit, type Bits } from '../domain/vessel/bits';
 import { nextAsk, type Ask, type Distance } from '../domain/vessel/choose';
 import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../domain/vessel/pace';
-import { distanceOf, pickPeers, type Candidate } from '../domain/vessel/peers';
+import { measureDistance, pickPeers, type Candidate } from '../domain/vessel/peers';
 import { TRUSTED, trustAfter, type AskOutcome, type Trust } from '../domain/vessel/trust';
 import { Bell } from '../store/bell';
 import type { PeerClient } from './asking';
@@ -98,7 +98,7 @@ export class PackageFetch {
         this.forget(new Set(candidates.map(({ id }) => id)));
         for (const { id, labels: others } of pickPeers(candidates, labels, this.seed))
           if (!this.known.has(id) && this.known.size <= VESSEL_LIMITS.peers.max)
-            this.known.set(id, createKnownPeer(id, distanceOf(labels, others), this.total));
+            this.known.set(id, createKnownPeer(id, measureDistance(labels, others), this.total));
       })
       .catch(() => undefined) // The store is away: known peers continue.
       .finally(() => {

@@ -1,4 +1,4 @@
-import { digestOf, parsePackage, type Package } from '../domain/vessel/package';
+import { isSha256Digest, parsePackage, type Package } from '../domain/vessel/package';
 import { toRemove } from '../domain/vessel/room';
 import { dataFile } from '../../sdk/modelDisk';
 import { modelPackageKey } from '../../sdk/modelKey';
@@ -43,7 +43,7 @@ export class KeptPackages {
     const unread = new Set<string>();
     for (const name of names) {
       const key = name.replace(/\.json$/, '');
-      if (!digestOf(key) && !KEY.test(key)) continue;
+      if (!isSha256Digest(key) && !KEY.test(key)) continue;
       const leftOut = (error: unknown): void => log(`${name} is left out: ${(error as Error).message}`);
       const text = await disk.read(name).catch(leftOut);
       if (text === undefined) {

@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { hasBit, type Bits } from '../domain/vessel/bits';
-import { digestOf } from '../domain/vessel/package';
+import { isSha256Digest } from '../domain/vessel/package';
 import { answerError } from '../proxy/answers';
 import { writeBits } from './bitsOnWire';
 import type { Throttle } from './throttle';
@@ -73,7 +73,7 @@ class RequestRoom {
 }
 
 function requirePackage(giver: PieceProvider, digest: string, key: string | undefined) {
-  const found = digestOf(digest) ? giver.getBits(digest, key) : undefined;
+  const found = isSha256Digest(digest) ? giver.getBits(digest, key) : undefined;
   if (found === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
   return found;
 }

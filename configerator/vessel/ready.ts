@@ -1,4 +1,4 @@
-import { digestOf, isPackagePath } from '../domain/vessel/package';
+import { isSha256Digest, isPackagePath } from '../domain/vessel/package';
 import { Loop } from '../proxy/loop';
 import type { PieceDisk } from './disk';
 
@@ -33,7 +33,7 @@ export class ReadyVersions {
     const text = await this.disk.read(FILE).catch(() => '{}');
     try {
       for (const [path, { version, digest }] of Object.entries(JSON.parse(text) as Readonly<Record<string, Lives>>))
-        if (isPackagePath(path) && digestOf(digest)) this.all.set(path, { version, digest });
+        if (isPackagePath(path) && isSha256Digest(digest)) this.all.set(path, { version, digest });
     } catch (error) {
       this.log(`${FILE} is left out: ${(error as Error).message}`);
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { isOffered, offeredBits, servedOnce, type ServedPieces } from '../domain/vessel/offer';
+import { isOffered, computeOfferedBits, recordServedPiece, type ServedPieces } from '../domain/vessel/offer';
 import { parsePackage, pieceBytesFor, sizeOfPiece, type Package } from '../domain/vessel/package';
 import { readPart } from './disk';
 import type { PieceProvider } from './peerApp';
@@ -50,7 +50,7 @@ export class PieceSource implements PieceProvider {
   getBits(digest: string) {
     const { length } = this.pack.pieces;
     return digest === this.pack.digest
-      ? { pieces: length, have: offeredBits(this.served, length, this.now()) }
+      ? { pieces: length, have: computeOfferedBits(this.served, length, this.now()) }
       : undefined;
   }
 
@@ -58,7 +58,7 @@ export class PieceSource implements PieceProvider {
     const before = this.served.get(piece);
     if (!isOffered(before, this.now())) return undefined;
     // Counted before the disk is read, so that two concurrent requests count as two.
-    this.served.set(piece, servedOnce(before, this.now()));
+    this.served.set(piece, recordServedPiece(before, this.now()));
     const { pieceBytes, pieces } = this.pack;
     const bytes = await readPart(this.file, piece * pieceBytes, sizeOfPiece(this.pack, piece));
     if (sha256(bytes) !== pieces[piece]) throw new Error(`${this.file} has changed since it was published`);

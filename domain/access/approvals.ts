@@ -3,15 +3,15 @@ import { plural } from '../text';
 import { isByAdmin, type Principal } from '../principals';
 import { skipsTheQueue } from '../release/urgent';
 import type { ApprovalRuleView, Trigger } from '../views';
-import { allowedBy, denied, type AccessDecision } from './decision';
-import { membership, peopleOf, shortList } from './members';
+import { grantAccess, denyAccess, type AccessDecision } from './decision';
+import { membership, expandPrincipals, shortList } from './members';
 import type { Units } from './request';
 import type { PlatformFacts } from './platform';
 import {
   emergencyApprovals,
-  lackingNow,
+  findActionGap,
   lacksImported,
-  protecting,
+  findProtectingRules,
   unitsUnder,
   whyNoEmergency,
   type Protecting,
@@ -59,7 +59,7 @@ const MAX_SHOWN_RULES = 10;
 export const UNPROTECTED: ApprovalStatus = { lacks: null, met: true, rules: [], uncounted: [] };
 
 /** The requesters of a release, directly or through its parent. */
-export const askersOf = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
+export const listRequesters = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
   startedBy === undefined ? [actor] : [startedBy, actor];
 
 /** A rollback to a version that a worker saw needs no approval; neither does the rest of another release's rollout. */
@@ -72,7 +72,7 @@ export const waitsForApprovals = ({ kind, imported }: Pick<Trigger, 'kind' | 'im
  */
 export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): ApprovalStatus {
   if (facts.policy === null || !waitsForApprovals(ask)) return UNPROTECTED;
-  const all = protecting(facts.policy, ask);
+  const all = findProtectingRules(facts.policy, ask);
   const rules = all.flatMap((one) => ruleApprovals(facts, one, ask));
   const isMet = ({ needed, by }: ApprovalRuleView): boolean => by.length >= needed;
   const counted = new Set(rules.flatMap(({ by }) => by));
@@ -89,12 +89,12 @@ export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): Approval
 /** Whether a release may go to these units. Units and rules may differ from those at its approval. */
 export function decideApproved(facts: PlatformFacts, ask: ApprovalAsk & { readonly holds: Units }): AccessDecision {
   const { lacks, met, rules } = approvalStatus(facts, ask);
-  if (lacks !== null) return denied(`${lacks}; apply that, and release again`);
+  if (lacks !== null) return denyAccess(`${lacks}; apply that, and release again`);
   const [open] = rules;
-  if (met || open === undefined) return allowedBy('approvals', 'as many people as the rules want have approved it');
+  if (met || open === undefined) return grantAccess('approvals', 'as many people as the rules want have approved it');
   const { place, needed, by } = open;
   const where = shortList(unitsUnder(facts.policy, place, ask.holds).map((unit) => `${ask.holds.pushType}/${unit}`));
-  return denied(
+  return denyAccess(
     `${place} wants ${plural(needed, 'approval')} of what goes to ${where || ask.pipeline}, and this release has ${by.length}: release it again`,
   );
 }
@@ -110,7 +110,7 @@ function whatLacks(
       const why = whyNoEmergency(one, pipeline, action.skipsBake === true);
       if (why !== undefined) return why;
     }
-    const lacks = imported ? lacksImported(one, pipeline) : lackingNow(one, pipeline, action);
+    const lacks = imported ? lacksImported(one, pipeline) : findActionGap(one, pipeline, action);
     if (lacks !== undefined) return lacks;
   }
   return null;
@@ -127,7 +127,7 @@ function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: A
     !ask.askedBy.includes(actor) &&
     (membership(may, actor, facts.groups) !== undefined || may.some((one) => vouched.includes(one)));
   const by = distinct(ask.approvals.filter(isCounted));
-  const others = peopleOf(from, facts.groups).filter((one) => !ask.askedBy.includes(one) && !by.includes(one));
+  const others = expandPrincipals(from, facts.groups).filter((one) => !ask.askedBy.includes(one) && !by.includes(one));
   return [
     {
       place,
@@ -140,11 +140,11 @@ function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: A
 }
 
 /** The requester's groups at the identity provider that allow them to approve. */
-export function vouchedFor({ policy, vouched = [] }: PlatformFacts, pipeline: string): readonly Principal[] {
+export function pickApproverGroups({ policy, vouched = [] }: PlatformFacts, pipeline: string): readonly Principal[] {
   if (policy === null || vouched.length === 0) return [];
   // Whether a rule about units applies is unknown here, so only the rule's own people count.
   const about = policy.protection.filter(({ services }) => services.length > 0);
-  const rules = [...about, ...protecting(policy, { pipeline }).map(({ rule }) => rule)];
+  const rules = [...about, ...findProtectingRules(policy, { pipeline }).map(({ rule }) => rule)];
   const named = rules.flatMap((rule) => rule.approvals?.by ?? []);
   const may = new Set([...named, ...policy.admins]);
   return vouched.filter((group) => may.has(group)).slice(0, ACCESS_LIMITS.principals.max);

@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
-import { allowedBy, denied, type AccessDecision } from './decision';
-import { listed, membership } from './members';
+import { grantAccess, denyAccess, type AccessDecision } from './decision';
+import { formatPrincipals, membership } from './members';
 import { matchesAny } from '../pattern';
 import type { PlatformFacts } from './platform';
 
@@ -21,16 +21,17 @@ export interface Birth {
  */
 export function decideBirth(facts: PlatformFacts, { child, owners, names, parent, startedBy }: Birth): AccessDecision {
   const { policy, groups } = facts;
-  if (policy === null) return allowedBy('no platform section', 'the pipeline of the child decides');
-  if (names !== parent) return denied(`${child} does not name ${parent} as its parent: labels: { parent: ${parent} }`);
+  if (policy === null) return grantAccess('no platform section', 'the pipeline of the child decides');
+  if (names !== parent)
+    return denyAccess(`${child} does not name ${parent} as its parent: labels: { parent: ${parent} }`);
   const about = policy.pipelines.flatMap((rule, at) =>
     matchesAny(rule.names, child) ? [{ rule, place: `platform.pipelines.${at}` }] : [],
   );
   const found = about.find(({ rule }) => matchesAny(rule.parents, parent));
-  if (found) return allowedBy(`${found.place}.parents`, `${parent} may start ${child}`);
+  if (found) return grantAccess(`${found.place}.parents`, `${parent} may start ${child}`);
   const member = startedBy === undefined ? undefined : membership([...owners, ...policy.admins], startedBy, groups);
-  if (member) return allowedBy(`owners of ${child}`, `${startedBy} may release ${child}`, member.through);
-  return denied(
-    `${parent} may not start ${child}: no rule of platform.pipelines has it among the parents, and ${startedBy ?? 'whoever started it'} is not an owner of ${child}: ${listed(owners, groups)}`,
+  if (member) return grantAccess(`owners of ${child}`, `${startedBy} may release ${child}`, member.through);
+  return denyAccess(
+    `${parent} may not start ${child}: no rule of platform.pipelines has it among the parents, and ${startedBy ?? 'whoever started it'} is not an owner of ${child}: ${formatPrincipals(owners, groups)}`,
   );
 }

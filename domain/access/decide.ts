@@ -8,7 +8,7 @@ import {
   decideProposer,
   decideReporter,
 } from './roles';
-import { allowedBy, denied, type AccessDecision } from './decision';
+import { grantAccess, denyAccess, type AccessDecision } from './decision';
 import { membership } from './members';
 import { OPERATIONS, type OperationName } from './operations';
 import type { PlatformFacts } from './platform';
@@ -25,21 +25,21 @@ export type { AccessDecision } from './decision';
 export function decideAccess(facts: PlatformFacts, request: Request): AccessDecision {
   const { who, verb, what } = request;
   const { needs, doors } = OPERATIONS[verb];
-  if (needs === 'nobody') return allowedBy('everybody', 'anybody may read');
-  if (needs === 'key') return allowedBy('its key', 'whoever has the key of the run may say so');
-  if (doors.length === 0) return denied(`${verb} is what pipelines do, and no principal`);
-  if (!doors.includes(who.door)) return denied(`${verb} does not come in through the door ${who.door}`);
-  if (who.principal === null) return denied(`${verb} takes somebody who is known: send a token`);
+  if (needs === 'nobody') return grantAccess('everybody', 'anybody may read');
+  if (needs === 'key') return grantAccess('its key', 'whoever has the key of the run may say so');
+  if (doors.length === 0) return denyAccess(`${verb} is what pipelines do, and no principal`);
+  if (!doors.includes(who.door)) return denyAccess(`${verb} does not come in through the door ${who.door}`);
+  if (who.principal === null) return denyAccess(`${verb} takes somebody who is known: send a token`);
   if (isGroup(who.principal))
-    return denied(`${who.principal} is a group, which never acts: come as one of its members`);
+    return denyAccess(`${who.principal} is a group, which never acts: come as one of its members`);
   const admin = facts.policy && membership(facts.policy.admins, who.principal, facts.groups);
   const granted = admin
-    ? allowedBy('platform.admins', 'admins may do everything', admin.through)
+    ? grantAccess('platform.admins', 'admins may do everything', admin.through)
     : byRole(facts, request, who.principal);
   if (!granted.allowed) return granted;
   const forbidden =
     whyProtected(facts, request, who.principal, Boolean(admin)) ?? (admin ? undefined : whyNotUsed(facts, verb, what));
-  return forbidden === undefined ? granted : denied(forbidden);
+  return forbidden === undefined ? granted : denyAccess(forbidden);
 }
 
 function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: Principal): AccessDecision {
@@ -58,7 +58,7 @@ function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: P
       return decideReporter(facts, principal);
     case 'delivery':
       return who.door === 'webhook'
-        ? allowedBy('its delivery', 'the server believes the delivery')
+        ? grantAccess('its delivery', 'the server believes the delivery')
         : decideOwner(facts, what, principal);
     default:
       return decideOwner(facts, what, principal);

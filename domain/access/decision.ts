@@ -17,8 +17,8 @@ export interface Denied {
   readonly why: string;
 }
 
-export const allowedBy = (by: string, why: string, through: Principal | null = null): Allowed => ({
+export const grantAccess = (by: string, why: string, through: Principal | null = null): Allowed => ({
   ...{ allowed: true, by, why, through },
 });
 
-export const denied = (why: string): Denied => ({ allowed: false, why });
+export const denyAccess = (why: string): Denied => ({ allowed: false, why });

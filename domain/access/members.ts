@@ -1,4 +1,4 @@
-import { isGroup, membersOf, type Principal } from '../principals';
+import { isGroup, listGroupMembers, type Principal } from '../principals';
 import type { PlatformFacts } from './platform';
 
 type GroupMembers = PlatformFacts['groups'];
@@ -12,7 +12,7 @@ export interface Membership {
 export function membership(list: readonly Principal[], who: Principal, groups: GroupMembers): Membership | undefined {
   if (isGroup(who)) return undefined;
   if (list.includes(who)) return { through: null };
-  const through = list.find((one) => membersOf(one, groups).includes(who));
+  const through = list.find((one) => listGroupMembers(one, groups).includes(who));
   return through === undefined ? undefined : { through };
 }
 
@@ -20,7 +20,7 @@ export function membership(list: readonly Principal[], who: Principal, groups: G
 export function isCovered(owner: Principal, list: readonly Principal[], groups: GroupMembers): boolean {
   if (list.includes(owner)) return true;
   if (!isGroup(owner)) return membership(list, owner, groups) !== undefined;
-  const members = membersOf(owner, groups);
+  const members = listGroupMembers(owner, groups);
   return members.length > 0 && members.every((member) => membership(list, member, groups) !== undefined);
 }
 
@@ -29,17 +29,17 @@ export const isListed = (one: Principal, groups: GroupMembers): boolean =>
   !isGroup(one) || Object.hasOwn(groups, one.slice('group:'.length));
 
 /** People and programs in a list, groups resolved. */
-export const peopleOf = (list: readonly Principal[], groups: GroupMembers): readonly Principal[] => [
-  ...new Set(list.flatMap((one) => (isGroup(one) ? membersOf(one, groups) : [one]))),
+export const expandPrincipals = (list: readonly Principal[], groups: GroupMembers): readonly Principal[] => [
+  ...new Set(list.flatMap((one) => (isGroup(one) ? listGroupMembers(one, groups) : [one]))),
 ];
 
 const NAMED = 5;
 
 /** `group:storage (user:alice, user:bob), user:eve` */
-export function listed(list: readonly Principal[], groups: GroupMembers): string {
+export function formatPrincipals(list: readonly Principal[], groups: GroupMembers): string {
   if (list.length === 0) return 'nobody';
   return shortList(
-    list.map((one) => (isGroup(one) ? `${one} (${shortList(membersOf(one, groups)) || 'nobody'})` : one)),
+    list.map((one) => (isGroup(one) ? `${one} (${shortList(listGroupMembers(one, groups)) || 'nobody'})` : one)),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
 import { matchesAny } from '../pattern';
-import { listed, membership, shortList } from './members';
+import { formatPrincipals, membership, shortList } from './members';
 import type { PlatformFacts } from './platform';
 
 /**
@@ -47,7 +47,7 @@ export interface TouchedPath {
 export const placeOfPath = (repository: string, at: number): string => `config.repositories.${repository}.paths.${at}`;
 
 /** The rules that let an author propose at least some paths, the first first. */
-export const ruleOf = (
+export const findPathRule = (
   { paths = [] }: Pick<ProposedRepository, 'paths'>,
   who: Principal,
   groups: PlatformFacts['groups'],
@@ -66,7 +66,7 @@ export function pathRights(
   const isFree = membership([...(owners ?? []), ...(policy?.admins ?? [])], author, groups) !== undefined;
   if (paths.length === 0 || isFree) return null;
   const rules = paths.map(({ names, by }, at) => ({
-    ...{ place: placeOfPath(name, at), names, by: listed(by, groups) },
+    ...{ place: placeOfPath(name, at), names, by: formatPrincipals(by, groups) },
     isAllowed: membership(by, author, groups) !== undefined,
   }));
   return { author, rules, elsewhere: whyNotElsewhere(name, owners, policy, groups) };
@@ -80,9 +80,9 @@ function whyNotElsewhere(
 ): string | null {
   const place = `config.repositories.${name}`;
   if (owners !== undefined)
-    return `no rule of ${place}.paths is about that path, so it is for ${place}.owners: ${listed(owners, groups)}`;
+    return `no rule of ${place}.paths is about that path, so it is for ${place}.owners: ${formatPrincipals(owners, groups)}`;
   if (policy === null) return null;
-  return `no rule of ${place}.paths is about that path, so it is for platform.admins: ${listed(policy.admins, groups)}`;
+  return `no rule of ${place}.paths is about that path, so it is for platform.admins: ${formatPrincipals(policy.admins, groups)}`;
 }
 
 /** The first path that an author may not change, and the required right; undefined if they may change all. */

@@ -1,10 +1,10 @@
 import type { Principal } from '../principals';
 import { plural } from '../text';
 import type { Request, What } from './request';
-import { isListed, listed, membership, peopleOf } from './members';
+import { isListed, formatPrincipals, membership, expandPrincipals } from './members';
 import { OPERATIONS } from './operations';
 import type { PlatformFacts } from './platform';
-import { emergencyApprovals, lacking, protecting, whyNoEmergency, type Protecting } from './protection';
+import { emergencyApprovals, findSpecGap, findProtectingRules, whyNoEmergency, type Protecting } from './protection';
 
 /**
  * Why a protection rule forbids an otherwise permitted operation; undefined if none does. Admins bypass the rules
@@ -17,7 +17,7 @@ export function whyProtected(
   isAdmin: boolean,
 ): string | undefined {
   if (facts.policy === null) return undefined;
-  const rules = protecting(facts.policy, { ...request.what, places: request.what.pick?.places });
+  const rules = findProtectingRules(facts.policy, { ...request.what, places: request.what.pick?.places });
   if (OPERATIONS[request.verb].protection === 'approval')
     return whyNotApprover(facts, rules, request.what, who, isAdmin);
   for (const one of rules) {
@@ -42,7 +42,7 @@ function whyNotByRule(
     case 'spec':
       if (verb === 'import')
         return `${place} protects ${what.pipeline}, and records say what ran: ${verb} is for admins`;
-      return what.spec && lacking(one, what.spec);
+      return what.spec && findSpecGap(one, what.spec);
     case 'emergency':
       return whyNotPushed(facts, one, what, who);
     case 'checks':
@@ -70,7 +70,7 @@ function whyNotApprover(
   const by = wanting.flatMap(({ rule }) => rule.approvals?.by ?? []);
   if (pick.askedBy.includes(who)) return `${places} wants a second person: ${who} started it`;
   if (isAdmin || membership(by, who, groups)) return undefined;
-  return `${places} lets only these approve: ${listed(by, groups)}`;
+  return `${places} lets only these approve: ${formatPrincipals(by, groups)}`;
 }
 
 function whyNotPushed(
@@ -84,8 +84,8 @@ function whyNotPushed(
   if (not !== undefined) return not;
   const needed = emergencyApprovals(rule);
   const by = rule.approvals?.by ?? spec?.owners ?? [];
-  const others = peopleOf(by, configured).filter((other) => other !== who);
+  const others = expandPrincipals(by, configured).filter((other) => other !== who);
   if (others.length < needed && by.every((one) => isListed(one, configured)))
     return `${place} wants ${plural(needed, 'approval')}, and besides ${who} there are ${others.length} who may give one`;
-  return spec && lacking(one, spec);
+  return spec && findSpecGap(one, spec);
 }

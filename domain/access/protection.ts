@@ -28,19 +28,19 @@ export interface Concerned {
   readonly places?: readonly string[] | undefined;
 }
 
-export const protecting = (
+export const findProtectingRules = (
   { protection }: PlatformPolicy,
   { pipeline, holds, had, places = [] }: Concerned,
 ): readonly Protecting[] =>
   protection.flatMap((rule, at) => {
-    const place = placeOf(at);
+    const place = formatRulePlace(at);
     const isOfPipeline = matchesAny(rule.pipelines, pipeline);
     if (had && (isOfPipeline || isAbout(rule, holds && { ...holds, units: had }))) return [];
     const isMeant = isOfPipeline || isAbout(rule, holds);
     return isMeant || (rule.services.length > 0 && places.includes(place)) ? [{ place, rule }] : [];
   });
 
-const placeOf = (at: number): string => `platform.protection.${at}`;
+const formatRulePlace = (at: number): string => `platform.protection.${at}`;
 
 const isAbout = ({ services }: ProtectionRule, holds: Units | undefined): boolean =>
   holds !== undefined &&
@@ -59,7 +59,7 @@ export function newlyProtected(
   { pipeline, holds, had }: Concerned & { readonly holds: Units; readonly had: readonly string[] },
   stops = (_rule: ProtectionRule): boolean => true,
 ): string | undefined {
-  const found = protecting(policy, { pipeline, holds, had }).find(({ rule }) => stops(rule));
+  const found = findProtectingRules(policy, { pipeline, holds, had }).find(({ rule }) => stops(rule));
   if (found === undefined) return undefined;
   const named = unitsUnder(policy, found.place, holds).map((unit) => `${holds.pushType}/${unit}`);
   return `${found.place} protects ${shortList(named)}, and nothing that ${pipeline} is known to have brought this version to: release it there`;
@@ -68,7 +68,7 @@ export function newlyProtected(
 /** The units that the rule at a place concerns. */
 export const unitsUnder = (policy: PlatformPolicy | null, at: string, { pushType, units }: Units): readonly string[] =>
   (policy?.protection ?? []).flatMap((rule, nth) =>
-    placeOf(nth) === at ? units.filter((unit) => isAbout(rule, { pushType, units: [unit] })) : [],
+    formatRulePlace(nth) === at ? units.filter((unit) => isAbout(rule, { pushType, units: [unit] })) : [],
   );
 
 /** Whether a rule requires more than a signature, the only thing that a rollback can show. */
@@ -100,13 +100,13 @@ export function whyNoEmergency({ rule, place }: Protecting, pipeline: string, sk
 }
 
 /** A requirement of a rule that a spec lacks; undefined if it has all. */
-export function lacking({ rule, place }: Protecting, spec: PipelineSpec): string | undefined {
-  const inActions = Object.keys(spec.actions).flatMap((name) => lacksIn(rule, safeguardsOf(spec, name)));
+export function findSpecGap({ rule, place }: Protecting, spec: PipelineSpec): string | undefined {
+  const inActions = Object.keys(spec.actions).flatMap((name) => lacksIn(rule, getSafeguards(spec, name)));
   return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
 /** Like `lacking`, for one action that is about to run on a worker. */
-export const lackingNow = (
+export const findActionGap = (
   { rule, place }: Protecting,
   pipeline: string,
   { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
@@ -135,7 +135,7 @@ export interface Safeguards {
   readonly hasWindow: boolean;
 }
 
-export function safeguardsOf({ actions }: Pick<PipelineSpec, 'actions'>, name: string): Safeguards {
+export function getSafeguards({ actions }: Pick<PipelineSpec, 'actions'>, name: string): Safeguards {
   const action = actions[name];
   if (action?.type !== 'deploy' && action?.type !== 'canary')
     return { name, type: 'other', checks: [], soakMs: 0, hasWindow: false };

@@ -1,39 +1,45 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { conveyorError, type ConveyorError } from '../errors';
 import { cutText } from '../size';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { PlatformFacts, ProtectionRule, Signers } from './platform';
-import { protecting, type Concerned } from './protection';
+import { findProtectingRules, type Concerned } from './protection';
 
 /** Whether any rule requires signatures on a pipeline's artifacts. */
 export const wantsSigned = ({ policy }: PlatformFacts, of: Concerned): boolean =>
-  policy !== null && protecting(policy, of).some(({ rule }) => rule.signed !== null);
+  policy !== null && findProtectingRules(policy, of).some(({ rule }) => rule.signed !== null);
 
 /**
  * Why a pipeline must not deploy these artifacts: too few keys of a rule have signed exactly this version of one.
  * @returns `unsigned`; undefined if nothing forbids it
  */
-export function unsigned(
+export function findUnsigned(
   facts: PlatformFacts,
   of: Concerned,
   artifacts: readonly Artifact[],
 ): ConveyorError | undefined {
   if (facts.policy === null) return undefined;
   const { pipeline } = of;
-  for (const { place, rule } of protecting(facts.policy, of)) {
+  for (const { place, rule } of findProtectingRules(facts.policy, of)) {
     const { signed } = rule;
     if (signed === null) continue;
     for (const artifact of artifacts) {
       const why = lacks(signed, facts.signers?.(artifact, pipeline) ?? NO_SIGNERS);
       if (why === undefined) continue;
-      return conveyorError('unsigned', { place, pipeline, name: artifact.name, artifact: identityOf(artifact), why });
+      return conveyorError('unsigned', {
+        place,
+        pipeline,
+        name: artifact.name,
+        artifact: formatIdentity(artifact),
+        why,
+      });
     }
   }
   return undefined;
 }
 
 /** The given artifacts that deploys and canaries use directly; outputs of actions are known only once made. */
-export function deployedAsGiven({ actions }: PipelineSpec, given: readonly Artifact[]): readonly Artifact[] {
+export function pickDeployedInputs({ actions }: PipelineSpec, given: readonly Artifact[]): readonly Artifact[] {
   const all = Object.values(actions);
   const made = new Set(all.flatMap(({ outputs }) => outputs));
   const deployed = new Set(all.flatMap(({ type, inputs }) => (type === 'deploy' || type === 'canary' ? inputs : [])));

@@ -1,19 +1,19 @@
 import type { Principal } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { Units } from './request';
-import { allowedBy, denied, type AccessDecision } from './decision';
-import { isCovered, listed, shortList } from './members';
+import { grantAccess, denyAccess, type AccessDecision } from './decision';
+import { isCovered, formatPrincipals, shortList } from './members';
 import { matches } from '../pattern';
 import { areAbout, giveWhole } from './units';
 import type { PlatformFacts } from './platform';
 import { newlyProtected, stopsRollbacks } from './protection';
-import { usesOf, type Use } from './uses';
+import { listUses, type Use } from './uses';
 
 /**
  * The rights of pipelines to use shared resources. Every owner has to be allowed, because the author of a file could
  * name others in it.
  */
-const UNRESTRICTED: AccessDecision = allowedBy(
+const UNRESTRICTED: AccessDecision = grantAccess(
   'no platform section',
   'without a platform section every pipeline may use everything',
 );
@@ -32,20 +32,23 @@ export function decideDeploy(
   const refused = units.filter((unit) => !giveWhole(mine, unit));
   const [first] = refused;
   if (first === undefined && (units.length > 0 || own.length > 0))
-    return allowedBy(own[0] ? `${own[0].place}.owners` : 'no units', `its owners own ${pushType}/${shortList(units)}`);
+    return grantAccess(
+      own[0] ? `${own[0].place}.owners` : 'no units',
+      `its owners own ${pushType}/${shortList(units)}`,
+    );
   const about = rules.filter(
     ({ rule }) => rule.pushType === pushType && (first === undefined || areAbout(rule.units, first)),
   );
   const whose =
     about.length > 0
-      ? `${about.map(({ place }) => place).join(', ')} ${about.length === 1 ? 'is' : 'are'} for pipelines of ${listed(
+      ? `${about.map(({ place }) => place).join(', ')} ${about.length === 1 ? 'is' : 'are'} for pipelines of ${formatPrincipals(
           about.flatMap(({ rule }) => rule.owners),
           facts.groups,
         )}`
       : `no rule of platform.services is about ${first === undefined ? 'it' : 'them'}`;
   const what =
     first === undefined ? `with ${pushType}` : `to ${shortList(refused.map((unit) => `${pushType}/${unit}`))}`;
-  return denied(`pipelines of ${ownersText(owners)} may not deploy ${what}: ${whose}`);
+  return denyAccess(`pipelines of ${ownersText(owners)} may not deploy ${what}: ${whose}`);
 }
 
 /**
@@ -61,13 +64,15 @@ export function decideRollback(
 ): AccessDecision {
   const had = new Set(held);
   const others = units.filter((unit) => !had.has(unit));
-  if (others.length === 0) return allowedBy('what it restores', 'it held these units then');
+  if (others.length === 0) return grantAccess('what it restores', 'it held these units then');
   const decision = decideDeploy(facts, owners, { pushType, units: others });
   const holds = { pushType, units: others };
   const concerned = { pipeline, holds, had: held };
   const protectedNow = facts.policy === null ? undefined : newlyProtected(facts.policy, concerned, stopsRollbacks);
-  if (decision.allowed) return protectedNow === undefined ? decision : denied(protectedNow);
-  return denied(`${decision.why}; nor is it known to have had ${shortList(others)} in the release that it restores`);
+  if (decision.allowed) return protectedNow === undefined ? decision : denyAccess(protectedNow);
+  return denyAccess(
+    `${decision.why}; nor is it known to have had ${shortList(others)} in the release that it restores`,
+  );
 }
 
 /** Whether pipelines of these owners may use a service, finder, data source or global mutex. */
@@ -85,30 +90,30 @@ export function decideUse(
       : [],
   );
   const found = about.find(({ rule }) => allow(facts, owners, rule.by));
-  if (found) return allowedBy(`${found.place}.by`, `its owners may use the ${kind} ${name}`);
+  if (found) return grantAccess(`${found.place}.by`, `its owners may use the ${kind} ${name}`);
   const whose =
     about.length > 0
-      ? `${about.map(({ place }) => place).join(', ')} ${about.length === 1 ? 'is' : 'are'} for pipelines of ${listed(
+      ? `${about.map(({ place }) => place).join(', ')} ${about.length === 1 ? 'is' : 'are'} for pipelines of ${formatPrincipals(
           about.flatMap(({ rule }) => rule.by),
           facts.groups,
         )}`
       : 'no rule of platform.uses is about it';
-  return denied(`pipelines of ${ownersText(owners)} may not use the ${kind} ${name}: ${whose}`);
+  return denyAccess(`pipelines of ${ownersText(owners)} may not use the ${kind} ${name}: ${whose}`);
 }
 
 export function decideScripts(facts: PlatformFacts, owners: readonly Principal[] | undefined): AccessDecision {
   const { policy, groups } = facts;
   if (policy === null) return UNRESTRICTED;
-  if (allow(facts, owners, policy.scripts)) return allowedBy('platform.scripts.by', 'its owners may run scripts');
-  return denied(
-    `pipelines of ${ownersText(owners)} may not run scripts: platform.scripts lets ${listed(policy.scripts, groups)}`,
+  if (allow(facts, owners, policy.scripts)) return grantAccess('platform.scripts.by', 'its owners may run scripts');
+  return denyAccess(
+    `pipelines of ${ownersText(owners)} may not run scripts: platform.scripts lets ${formatPrincipals(policy.scripts, groups)}`,
   );
 }
 
 /** Why a pipeline may not use a resource; undefined if it may use all of them. */
 export function decideUses(facts: PlatformFacts, spec: PipelineSpec): string | undefined {
   if (facts.policy === null) return undefined;
-  for (const use of usesOf(spec)) {
+  for (const use of listUses(spec)) {
     const decision = decideUse(facts, spec.owners, use);
     if (!decision.allowed) return decision.why;
   }

@@ -10,7 +10,7 @@ export interface Use {
 }
 
 /** All that a pipeline would use, each once. A check without a data source uses that of its push type. */
-export function usesOf(spec: PipelineSpec): readonly Use[] {
+export function listUses(spec: PipelineSpec): readonly Use[] {
   const finders = Object.values(spec.artifacts).flatMap(({ finder }) =>
     finder === MANUAL || finder === PIPELINE_OUTPUT ? [] : [{ kind: 'artifact-finder', name: finder } as const],
   );

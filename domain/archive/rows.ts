@@ -1,5 +1,5 @@
 import { bugIn } from '../release/bugNotice';
-import { categoryOf } from '../health/statistics';
+import { getCategory } from '../health/statistics';
 import { onOneLine } from '../plainText';
 import { cutText } from '../size';
 import { deployRow } from '../pipeline/recordOutcome';
@@ -60,15 +60,15 @@ export function releaseRows(ended: EndedRelease): readonly ArchiveRow[] {
   const failed = status.actions.find(({ state }) => state === 'failed');
   const release: ArchiveRow = {
     ...blankRow({ key: rowKey(ended), kind: 'release', ...of, state: status.state, endedMs }),
-    name: status.cause === 'bad-package' ? (endingBug(ended) ?? null) : null,
+    name: status.cause === 'bad-package' ? (findEndingBug(ended) ?? null) : null,
     type: status.state === 'failed' ? (failed?.type ?? null) : null,
     cause: status.cause,
     trigger: trigger.kind,
-    category: categoryOf(spec),
+    category: getCategory(spec),
     cadence: ended.cadence,
     parts: Object.keys(spec.actions).length,
     startedMs: at(status.startedAt),
-    detail: isTelling(ended) ? JSON.stringify(historyOf(ended, endedMs)) : null,
+    detail: isTelling(ended) ? JSON.stringify(toHistoryRow(ended, endedMs)) : null,
   };
   return [
     release,
@@ -115,7 +115,7 @@ export function unreadRow(run: ClosedRun, why: string): ArchiveRow {
 }
 
 /** The bug that ended a release, from the reason for its cancellation. */
-const endingBug = ({ status: { actions, commands } }: EndedRelease): string | undefined =>
+const findEndingBug = ({ status: { actions, commands } }: EndedRelease): string | undefined =>
   [...commands.map(({ reason }) => reason), ...actions.map(({ message }) => message ?? '')]
     .map(bugIn)
     .find((bug) => bug !== undefined);
@@ -159,7 +159,7 @@ const commandRows = (run: ClosedRun & { readonly status: Pick<ReleaseStatus, 'co
     ...{ name: verb, endedMs: at(given) ?? of.endedMs },
   }));
 
-function historyOf({ input, status, deploys }: EndedRelease, endedMs: number): HistoryRow {
+function toHistoryRow({ input, status, deploys }: EndedRelease, endedMs: number): HistoryRow {
   const { spec, trigger, followOn } = input;
   const { number, state, cause, causedBy, rerunOf, startedAt } = status;
   return {

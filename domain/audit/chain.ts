@@ -12,17 +12,17 @@ export interface Link {
 export const CHAIN_START: Link = { seq: 0, hash: '' };
 
 /** The record that follows another. Its hash covers the record and the hash before it. */
-export function linked(
+export function linkRecord(
   last: Link,
   entry: AuditEntry,
   { at, server }: Pick<AuditRecord, 'at' | 'server'>,
   sha256: Sha256,
 ): AuditRecord {
   const record = { ...entry, seq: last.seq + 1, at, server, prev: last.hash };
-  return { ...record, hash: hashOf(record, sha256) };
+  return { ...record, hash: hashRecord(record, sha256) };
 }
 
-const hashOf = (record: Omit<AuditRecord, 'hash'>, sha256: Sha256): string =>
+const hashRecord = (record: Omit<AuditRecord, 'hash'>, sha256: Sha256): string =>
   sha256(`${record.prev}\n${canonicalJson(record)}`);
 
 /** The same text for the same value, independent of the order of its fields. */
@@ -95,7 +95,7 @@ export class ChainReader {
     if (record.seq !== expected) return `the number after ${expected - 1} is ${expected}, and this is ${record.seq}`;
     if (this.at !== undefined && record.prev !== this.at.hash) return 'it does not follow the record before it';
     const { hash, ...rest } = record;
-    if (hashOf(rest, this.sha256) !== hash) return 'it was changed after it was written';
+    if (hashRecord(rest, this.sha256) !== hash) return 'it was changed after it was written';
     if (this.ends === null || record.seq !== this.ends.last.seq) return undefined;
     this.isPastEnd = true;
     return hash === this.ends.last.hash ? undefined : 'another record was here when the server wrote it';

@@ -75,7 +75,7 @@ export function auditChanges(before: unknown, after: unknown): Pick<AuditEntry, 
 }
 
 /** Texts come from callers, so each is cut to its maximum length. */
-export const boundedEntry = (entry: AuditEntry): AuditEntry => ({
+export const truncateEntry = (entry: AuditEntry): AuditEntry => ({
   ...entry,
   actor: cutOr(entry.actor, AUDIT_LIMITS.actor.max),
   target: cutText(entry.target, AUDIT_LIMITS.target.max),

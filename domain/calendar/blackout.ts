@@ -18,7 +18,7 @@ export interface Span {
 export function spanAt(blackout: Blackout, nowMs: number): Span | undefined {
   const { days, from, to, timezone = 'UTC' } = blackout;
   if (days !== undefined) return weekly({ days, from, to, timezone }, nowMs);
-  const spans = endKind(from) === 'yearly' ? yearly(blackout, nowMs) : [dated(blackout)];
+  const spans = endKind(from) === 'yearly' ? yearly(blackout, nowMs) : [toDatedSpan(blackout)];
   return spans.find(({ toMs }) => nowMs < toMs);
 }
 
@@ -34,12 +34,12 @@ function yearly({ from, to, timezone = 'UTC', ...rest }: Blackout, nowMs: number
   const year = new Date(wallAt(timezone, nowMs)).getUTCFullYear();
   const turns = to < from ? 1 : 0;
   return [year - 1, year, year + 1].map((first) =>
-    dated({ ...rest, timezone, from: `${first}-${from}`, to: `${first + turns}-${to}` }),
+    toDatedSpan({ ...rest, timezone, from: `${first}-${from}`, to: `${first + turns}-${to}` }),
   );
 }
 
 /** If clocks show a time twice, the span is from the first `from` to the last `to`. */
-function dated({ from, to, timezone = 'UTC' }: Blackout): Span {
+function toDatedSpan({ from, to, timezone = 'UTC' }: Blackout): Span {
   return {
     fromMs: needsZone(from) ? firstInstantFrom(timezone, wallEnd(from)) : Date.parse(from),
     toMs: needsZone(to) ? lastInstantBefore(timezone, wallEnd(to) + (DATE_ONLY.test(to) ? DAY_MS : 0)) : Date.parse(to),

@@ -7,7 +7,7 @@ import { nextTick } from './ticks';
  * The class of a pipeline's schedule (Conveyor §6.2). It is manual if releases or deploys are by hand, or a pick comes before a deploy. Otherwise
  * the longest interval of its calendar decides, which for "every working day" is a weekend.
  */
-export function cadenceOf(spec: Pick<PipelineSpec, 'schedule' | 'actions'>): Cadence {
+export function classifyCadence(spec: Pick<PipelineSpec, 'schedule' | 'actions'>): Cadence {
   const { mode, calendar, timezone = 'UTC' } = spec.schedule;
   if (mode === 'manual' || Object.values(spec.actions).some(({ type }) => type === 'manual-pick')) return 'manual-pick';
   if (mode === 'continuous' || calendar === undefined) return 'continuous';

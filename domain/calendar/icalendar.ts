@@ -27,13 +27,13 @@ const MOST_OCCURRENCES = 20_000;
  */
 export function readCalendar(text: string, nowMs: number, timezone: string | undefined): CalendarRead {
   try {
-    return readEvents(calendarOf(text), nowMs, timezone);
+    return readEvents(parseVCalendar(text), nowMs, timezone);
   } catch (error) {
-    return { blackouts: [], faults: [faultOf(error)], doubts: [], endsAtMs: null };
+    return { blackouts: [], faults: [toCalendarFault(error)], doubts: [], endsAtMs: null };
   }
 }
 
-function calendarOf(text: string): Component {
+function parseVCalendar(text: string): Component {
   if (!/^\uFEFF?\s*BEGIN:VCALENDAR/i.test(text))
     throw new CalendarFault('it is not an iCalendar file, which begins with BEGIN:VCALENDAR', EXPORT);
   const jCal: unknown = ICAL.parse(text.replace(/^\uFEFF/, ''));
@@ -68,7 +68,7 @@ function readEvents(calendar: Component, nowMs: number, timezone: string | undef
   };
   const range = { fromMs: Date.UTC(year, 0, 1), toMs: Date.UTC(year + YEARS_AHEAD + 1, 0, 1) };
   const scope = { zones, ...range, spend, reasonOf: eventReason };
-  const read = seriesOf(events).map((series) => readSeries(series, scope));
+  const read = groupEventSeries(events).map((series) => readSeries(series, scope));
   const spans = read.flatMap((one) => one.spans);
   if (spans.length === 0 && read.every(({ fault }) => fault === undefined))
     throw new CalendarFault('none of its events ever comes', EXPORT);
@@ -98,7 +98,7 @@ function noEvents(calendar: Component): string[] {
 }
 
 /** Recurring events, each with the events that replace one of its days. */
-function seriesOf(events: readonly Component[]): EventSeries[] {
+function groupEventSeries(events: readonly Component[]): EventSeries[] {
   const isException = (event: Component): boolean => event.getFirstProperty('recurrence-id') !== null;
   const uidOf = (event: Component): string => presentText(event.getFirstPropertyValue('uid')) ?? '';
   const masters = events.filter((event) => !isException(event));
@@ -124,7 +124,7 @@ function readSeries(series: EventSeries, scope: SeriesScope): SeriesRead {
     return { ...days, doubts: doubts.map((doubt) => `${name}: ${doubt}`) };
   } catch (error) {
     if (error instanceof TooMany) throw error;
-    const { message, hint } = faultOf(error);
+    const { message, hint } = toCalendarFault(error);
     return { spans: [], goesOn: false, doubts: [], fault: { message: `${name}: ${message}`, hint } };
   }
 }
@@ -145,7 +145,7 @@ function eventName(event: Component): string {
 const presentText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-function faultOf(error: unknown): { message: string; hint: string } {
+function toCalendarFault(error: unknown): { message: string; hint: string } {
   if (error instanceof CalendarFault) return { message: error.message, hint: error.hint };
   return { message: `it cannot be read: ${error instanceof Error ? error.message : String(error)}`, hint: EXPORT };
 }

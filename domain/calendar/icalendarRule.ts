@@ -79,7 +79,7 @@ function checkDays({ byMonth, byMonthDay, byWeekNo, byDay }: RecurrenceRule): vo
     (day) =>
       day === 0 ||
       Math.abs(day) > 31 ||
-      (byMonth.length > 0 && byMonth.every((month) => Math.abs(day) > daysOf(2024, month))),
+      (byMonth.length > 0 && byMonth.every((month) => Math.abs(day) > countMonthDays(2024, month))),
   );
   const month = byMonth.find((one) => !(one >= 1 && one <= 12));
   if (never !== undefined || month !== undefined)
@@ -103,7 +103,7 @@ export function* recurrences(
   const rule = completeRule(written, new Date(startMs));
   const times = isDate ? [0] : timesOfDay(rule, startMs);
   for (const days of periods(rule, startMs, toMs)) {
-    const all = days.filter((day) => isDayOf(rule, day)).flatMap((day) => times.map((time) => day + time));
+    const all = days.filter((day) => isRuleDay(rule, day)).flatMap((day) => times.map((time) => day + time));
     for (const wall of atPositions(all, rule.bySetPos)) {
       if (wall >= toMs) return;
       if (wall >= startMs) yield wall;
@@ -174,7 +174,7 @@ function daysOfMonth(
   const from = Date.UTC(freq === 'YEARLY' ? year + step : year, month, 1);
   const first = new Date(from);
   if (!isNamed(byMonth, first.getUTCMonth() + 1)) return [];
-  const lasts = daysOf(first.getUTCFullYear(), first.getUTCMonth() + 1);
+  const lasts = countMonthDays(first.getUTCFullYear(), first.getUTCMonth() + 1);
   if (byMonthDay.length === 0) return daysFrom(from, lasts);
   const days = byMonthDay.map((day) => (day > 0 ? day : lasts + 1 + day)).filter((day) => day >= 1 && day <= lasts);
   return [...new Set(days)].sort((a, b) => a - b).map((day) => from + (day - 1) * DAY_MS);
@@ -183,7 +183,7 @@ function daysOfMonth(
 const daysFrom = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, day) => from + day * DAY_MS);
 
-function isDayOf(
+function isRuleDay(
   { freq, byMonth, byWeekNo, byYearDay, byMonthDay, byDay, weekStart }: RecurrenceRule,
   dayMs: number,
 ): boolean {
@@ -192,7 +192,7 @@ function isDayOf(
   const weekday = day.getUTCDay();
   if (byDay.length > 0 && !byDay.some((one) => one.weekday === weekday)) return false;
   if (!isNamed(byMonth, month)) return false;
-  const inMonth = { at: date, of: daysOf(year, month) };
+  const inMonth = { at: date, of: countMonthDays(year, month) };
   if (!isPlaceAmong(byMonthDay, inMonth)) return false;
   const inYear = { at: Math.round((dayMs - Date.UTC(year, 0, 1)) / DAY_MS) + 1, of: daysInYear(year) };
   if (!isPlaceAmong(byYearDay, inYear)) return false;
@@ -236,6 +236,6 @@ function firstWeek(year: number, weekStart: number): number {
   return fourth - ((new Date(fourth).getUTCDay() - weekStart + 7) % 7) * DAY_MS;
 }
 
-const daysOf = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
+const countMonthDays = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
 const daysInYear = (year: number): number => (Date.UTC(year + 1, 0, 1) - Date.UTC(year, 0, 1)) / DAY_MS;

@@ -2,9 +2,9 @@ import { DAY_MS } from '../milliseconds';
 import { readRule, recurrences, type RecurrenceRule } from './icalendarRule';
 import {
   CalendarFault,
-  clockOf,
+  findZoneClock,
   eventAt,
-  furtherDaysOf,
+  readFurtherDays,
   lastsMs,
   readMoments,
   readEvent,
@@ -54,16 +54,19 @@ export function expandSeries({ master, exceptions }: EventSeries, scope: SeriesS
   for (const out of readMoments(master, 'exdate')) {
     const key = findDay(out, event, set.days, scope.zones);
     if (key !== undefined) days.delete(key);
-    else if (isInScope(out, scope)) doubts.push(`its EXDATE ${dayOf(out)} is no day of it: no day is left out`);
+    else if (isInScope(out, scope))
+      doubts.push(`its EXDATE ${formatWallMoment(out)} is no day of it: no day is left out`);
   }
   for (const { event: exception, id } of moved) {
     const key = findDay(id, event, set.days, scope.zones);
     if (key !== undefined) days.delete(key);
     else if (isInScope(id, scope) && set.days.size > 0)
-      doubts.push(`${scope.reasonOf(exception.component)} takes the place of ${dayOf(id)}, which is no day of it`);
+      doubts.push(
+        `${scope.reasonOf(exception.component)} takes the place of ${formatWallMoment(id)}, which is no day of it`,
+      );
   }
   const spans = [
-    ...recent([...days], scope.fromMs - reachMs).flatMap(([wall, day]) => placed(wall, day, event, moved, scope)),
+    ...recent([...days], scope.fromMs - reachMs).flatMap(([wall, day]) => placeDay(wall, day, event, moved, scope)),
     ...moved.flatMap(({ event: one }) => spansAt(one, one.start.wallMs, scope)),
   ];
   return { spans, goesOn: set.goesOn, doubts };
@@ -82,7 +85,7 @@ function recurrenceSet(event: IcalEvent, scope: SeriesScope, reachMs: number): R
   let goesOn = false;
   for (const property of component.getAllProperties('rrule')) {
     const rule = readRule(property.jCal[3]);
-    const isBy = untilOf(rule, event, scope.zones);
+    const isBy = createUntilTest(rule, event, scope.zones);
     let count = 0;
     let isOver = false;
     for (const wall of recurrences(rule, start.wallMs, start.isDate, scope.toMs + 2 * DAY_MS + reachMs)) {
@@ -93,7 +96,7 @@ function recurrenceSet(event: IcalEvent, scope: SeriesScope, reachMs: number): R
     }
     goesOn ||= !isOver && !isBounded(rule, count, isBy, scope.toMs);
   }
-  for (const further of furtherDaysOf(component)) {
+  for (const further of readFurtherDays(component)) {
     scope.spend();
     const day = eventAt(event, further, scope.zones);
     days.set(start.isDate ? day.start.wallMs : clock.toWall(day.clock.toInstant(day.start.wallMs)), day);
@@ -105,13 +108,18 @@ const isBounded = ({ count }: RecurrenceRule, came: number, isBy: (wallMs: numbe
   (count !== undefined && came >= count) || !isBy(toMs);
 
 /** Whether a day is not after UNTIL, which may be a day or an instant, for any kind of event. */
-function untilOf({ until }: RecurrenceRule, { start, clock }: IcalEvent, zones: Zones): (wallMs: number) => boolean {
+function createUntilTest(
+  { until }: RecurrenceRule,
+  { start, clock }: IcalEvent,
+  zones: Zones,
+): (wallMs: number) => boolean {
   if (until === undefined) return () => true;
   const last = readMoment(until, undefined);
   if (last.isDate) return (wall) => wall < last.wallMs + DAY_MS;
   if (!start.isDate && last.zone === undefined) return (wall) => wall <= last.wallMs;
   // An instant at which a day begins in its zone means that day, even if it is the day before in UTC.
-  const atMs = last.zone === undefined ? clock.toInstant(last.wallMs) : clockOf(last, zones).toInstant(last.wallMs);
+  const atMs =
+    last.zone === undefined ? clock.toInstant(last.wallMs) : findZoneClock(last, zones).toInstant(last.wallMs);
   return start.isDate
     ? (wall) => wall <= Math.max(clock.toWall(atMs), last.wallMs)
     : (wall) => wall < last.wallMs - 2 * DAY_MS || clock.toInstant(wall) <= atMs;
@@ -151,7 +159,7 @@ const recent = (days: readonly (readonly [number, IcalEvent])[], fromMs: number)
   days.filter(([wall, day], index) => wall + lastsMs(day) + 2 * DAY_MS >= fromMs || index === days.length - 1);
 
 /** The time of a day without an exception of its own: moved together with all later days, or its own time. */
-function placed(
+function placeDay(
   wall: number,
   day: IcalEvent,
   event: IcalEvent,
@@ -160,7 +168,7 @@ function placed(
 ): EventSpan[] {
   const starts = moved
     .filter(({ isForLater }) => isForLater)
-    .map((exception) => ({ exception, key: wallOf(exception.id, event, scope.zones) }))
+    .map((exception) => ({ exception, key: findWallTime(exception.id, event, scope.zones) }))
     .filter(({ key }) => key <= wall)
     .sort((a, b) => b.key - a.key);
   const [last] = starts;
@@ -190,7 +198,7 @@ function findDay(
   return candidates(moment, event, zones).find((wall) => days.has(wall));
 }
 
-const wallOf = (moment: Moment, event: IcalEvent, zones: Zones): number =>
+const findWallTime = (moment: Moment, event: IcalEvent, zones: Zones): number =>
   candidates(moment, event, zones)[0] ?? moment.wallMs;
 
 /** Wall times of the event's clock. A whole day may be written as the time at which it begins, in the event's zone or in the writer's. */
@@ -206,7 +214,7 @@ function candidates(moment: Moment, { start, clock }: IcalEvent, zones: Zones): 
 
 function instantIfKnown(moment: Moment, zones: Zones): number | undefined {
   try {
-    return clockOf(moment, zones).toInstant(moment.wallMs);
+    return findZoneClock(moment, zones).toInstant(moment.wallMs);
   } catch (error) {
     if (error instanceof CalendarFault) return undefined;
     throw error;
@@ -216,4 +224,5 @@ function instantIfKnown(moment: Moment, zones: Zones): number | undefined {
 const isInScope = ({ wallMs }: Moment, { fromMs, toMs }: SeriesScope): boolean => wallMs >= fromMs && wallMs < toMs;
 
 /** `2026-12-24`, or with its time. */
-const dayOf = ({ wallMs, isDate }: Moment): string => new Date(wallMs).toISOString().slice(0, isDate ? 10 : 16);
+const formatWallMoment = ({ wallMs, isDate }: Moment): string =>
+  new Date(wallMs).toISOString().slice(0, isDate ? 10 : 16);

@@ -67,10 +67,10 @@ export function readEvent(component: Component, zones: Zones): IcalEvent {
   if (start === undefined) throw new CalendarFault('it has no beginning (DTSTART)', 'give it one, or remove it');
   if (start.isDate) {
     const length = wholeDays(component, start);
-    return { component, start, clock: clockOf(start, zones), length };
+    return { component, start, clock: findZoneClock(start, zones), length };
   }
-  const clock = clockOf(start, zones);
-  return { component, start, clock, length: timedLength(component, start, clock, zones) };
+  const clock = findZoneClock(start, zones);
+  return { component, start, clock, length: computeTimedLength(component, start, clock, zones) };
 }
 
 /** The upper limit. */
@@ -86,7 +86,7 @@ export function placeEvent(
   const startMs = clock.toInstant(wallMs);
   const endMs = endOfEvent(length, wallMs, clock);
   if (!start.isDate) return { startMs, endMs, blackout: { from: isoMinute(startMs), to: isoMinute(endMs), reason } };
-  const [from, to] = [dateOf(wallMs), dateOf(wallMs + length.wallMs - DAY_MS)];
+  const [from, to] = [formatWallDate(wallMs), formatWallDate(wallMs + length.wallMs - DAY_MS)];
   return { startMs, endMs, blackout: { from, to, timezone: zones.default ?? 'UTC', reason } };
 }
 
@@ -98,7 +98,7 @@ function endOfEvent({ wallMs, thenMs, leastMs }: Length, startWallMs: number, cl
 /** The end should be the day after the last day. If it is the first day, it means that day. */
 function wholeDays(component: Component, start: Moment): Length {
   const [end] = readMoments(component, 'dtend');
-  const lasts = end ? end.wallMs - start.wallMs : durationOf(component);
+  const lasts = end ? end.wallMs - start.wallMs : findDuration(component);
   const ms = typeof lasts === 'number' ? lasts : lasts ? lasts.wallMs + lasts.thenMs : DAY_MS;
   if (ms < 0) throw new CalendarFault('it ends before it begins', 'let it end later');
   return { wallMs: Math.max(1, Math.ceil(ms / DAY_MS)) * DAY_MS, thenMs: 0, leastMs: 0 };
@@ -108,11 +108,13 @@ function wholeDays(component: Component, start: Moment): Length {
  * With DTEND, an event may last equally long in elapsed time, or end at the same wall time; the later end counts. RFC 5545 ("Recurrence Rule") says
  * the first, most calendars show the second, and too little blackout is the worse mistake.
  */
-function timedLength(component: Component, start: Moment, clock: ZoneClock, zones: Zones): Length {
+function computeTimedLength(component: Component, start: Moment, clock: ZoneClock, zones: Zones): Length {
   const [end] = readMoments(component, 'dtend');
-  const length = end ? lengthBetween(start, clock, clockOf(end, zones).toInstant(end.wallMs)) : durationOf(component);
+  const length = end
+    ? lengthBetween(start, clock, findZoneClock(end, zones).toInstant(end.wallMs))
+    : findDuration(component);
   if (length === undefined) throw new CalendarFault('it has no end', 'give it an end (DTEND) or a DURATION');
-  return checkedLength(length, start, clock);
+  return checkLength(length, start, clock);
 }
 
 function lengthBetween(start: Moment, clock: ZoneClock, endMs: number): Length {
@@ -120,7 +122,7 @@ function lengthBetween(start: Moment, clock: ZoneClock, endMs: number): Length {
   return { wallMs: leastMs > 0 ? Math.max(0, clock.toWall(endMs) - start.wallMs) : 0, thenMs: 0, leastMs };
 }
 
-function checkedLength(length: Length, start: Moment, clock: ZoneClock): Length {
+function checkLength(length: Length, start: Moment, clock: ZoneClock): Length {
   if (!(endOfEvent(length, start.wallMs, clock) > clock.toInstant(start.wallMs)))
     throw new CalendarFault('it ends when it begins, or before', 'let it end later');
   return length;
@@ -132,12 +134,12 @@ export interface FurtherDay {
   readonly end: string | undefined;
 }
 
-export function furtherDaysOf(component: Component): FurtherDay[] {
+export function readFurtherDays(component: Component): FurtherDay[] {
   return component.getAllProperties('rdate').flatMap((property) => {
     const [, , , ...values] = property.jCal as unknown[];
     return values.map((value) => {
       const [from, end]: unknown[] = Array.isArray(value) ? value : [value];
-      return { moment: readMoment(String(from), zoneNameOf(property)), end: end === undefined ? end : String(end) };
+      return { moment: readMoment(String(from), readZoneName(property)), end: end === undefined ? end : String(end) };
     });
   });
 }
@@ -149,23 +151,23 @@ export function eventAt(event: IcalEvent, { moment, end }: FurtherDay, zones: Zo
       'a further day of it (RDATE) is written as a time where it has days, or the other way round',
       'write both in the same way',
     );
-  const clock = clockOf(moment, zones);
+  const clock = findZoneClock(moment, zones);
   if (end === undefined) return { ...event, start: moment, clock };
   const ends = /^[+-]?P/.test(end) ? readDuration(end) : undefined;
   const until = ends ? undefined : readMoment(end, moment.zone);
-  const length = ends ?? lengthBetween(moment, clock, until ? clockOf(until, zones).toInstant(until.wallMs) : 0);
-  return { ...event, start: moment, clock, length: checkedLength(length, moment, clock) };
+  const length = ends ?? lengthBetween(moment, clock, until ? findZoneClock(until, zones).toInstant(until.wallMs) : 0);
+  return { ...event, start: moment, clock, length: checkLength(length, moment, clock) };
 }
 
 /** All dates and times of the properties with that name. @throws CalendarFault if one of them does not exist */
 export function readMoments(component: Component, name: string): Moment[] {
   return component.getAllProperties(name).flatMap((property) => {
     const [, , , ...values] = property.jCal as unknown[];
-    return values.map((value) => readMoment(String(value), zoneNameOf(property)));
+    return values.map((value) => readMoment(String(value), readZoneName(property)));
   });
 }
 
-const zoneNameOf = (property: ReturnType<Component['getAllProperties']>[number]): string | undefined =>
+const readZoneName = (property: ReturnType<Component['getAllProperties']>[number]): string | undefined =>
   [property.getParameter('tzid')].flat()[0];
 
 /** ical.js turns a date without VALUE=DATE into `2026-12-25T::`, which is read as that date. */
@@ -179,7 +181,7 @@ export function readMoment(text: string, tzid: string | undefined): Moment {
   return { wallMs: at, isDate: hour === undefined, zone: hour === undefined ? undefined : utc === 'Z' ? 'UTC' : tzid };
 }
 
-const durationOf = (component: Component): Length | undefined => {
+const findDuration = (component: Component): Length | undefined => {
   const property = component.getFirstProperty('duration');
   return property === null ? undefined : readDuration(String(property.jCal[3]));
 };
@@ -201,12 +203,12 @@ function readDuration(text: string): Length {
 /**
  * Uses our own rules if we know the zone, else the description in the file. @throws CalendarFault for any other zone
  */
-export function clockOf({ isDate, zone }: Moment, zones: Zones): ZoneClock {
+export function findZoneClock({ isDate, zone }: Moment, zones: Zones): ZoneClock {
   const name = isDate ? zones.default : (zone ?? zones.default);
   if (name !== undefined && isTimezone(name))
     return { toInstant: (wall) => firstInstantFrom(name, wall), toWall: (at) => wallAt(name, at) };
   const described = isDate ? undefined : zones.known.get(name);
-  if (described !== undefined) return describedClock(described);
+  if (described !== undefined) return createDescribedClock(described);
   if (name === undefined)
     throw new CalendarFault(
       isDate ? 'whole days need a timezone, and the file has none' : 'its time has no timezone',
@@ -216,7 +218,7 @@ export function clockOf({ isDate, zone }: Moment, zones: Zones): ZoneClock {
   throw new CalendarFault(`${name} is not a timezone that means one place`, hint);
 }
 
-function describedClock(described: Component): ZoneClock {
+function createDescribedClock(described: Component): ZoneClock {
   const zone = new ICAL.Timezone(described);
   const timeAt = (ms: number, of: InstanceType<typeof ICAL.Timezone>): InstanceType<typeof ICAL.Time> => {
     const at = new Date(ms);
@@ -233,7 +235,7 @@ function describedClock(described: Component): ZoneClock {
   };
 }
 
-const dateOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10);
+const formatWallDate = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10);
 
 /** `2026-12-24T12:00Z`, as people write it. */
 const isoMinute = (atMs: number): string => new Date(atMs).toISOString().replace(/(:00)?\.000Z$/, 'Z');

@@ -16,10 +16,10 @@ const MOST_AHEAD_MS = 21 * 86_400_000;
 const MOST_STEPS = 1_000;
 
 /** The state at a moment, and the time until which it lasts; if a blackout keeps it closed, also its reason. */
-export const openingAt = (times: Openings, nowMs: number): WindowState => foundAt(times, nowMs).state;
+export const getOpeningState = (times: Openings, nowMs: number): WindowState => searchOpening(times, nowMs).state;
 
 /** `isEndless`: no end of the closed time was found. */
-function foundAt(
+function searchOpening(
   { windows, blackouts = [] }: Openings,
   nowMs: number,
 ): { readonly state: WindowState; readonly isEndless: boolean } {
@@ -37,7 +37,7 @@ function foundAt(
       isEndless = false;
       break;
     } else {
-      const closesAtMs = Math.min(window.closesAtMs, ...blackouts.map((each) => beginOf(each, nowMs)));
+      const closesAtMs = Math.min(window.closesAtMs, ...blackouts.map((each) => getBlackoutStart(each, nowMs)));
       return { state: { open: true, closesAtMs }, isEndless: false };
     }
   }
@@ -47,16 +47,16 @@ function foundAt(
 /** Whether it is open at any time; dates that pass keep nothing closed for ever. */
 export function everOpens({ windows, blackouts = [] }: Openings, nowMs: number): boolean {
   const recurring = blackouts.filter(({ from, days }) => days !== undefined || endKind(from) === 'yearly');
-  return !foundAt({ windows, blackouts: recurring }, nowMs).isEndless;
+  return !searchOpening({ windows, blackouts: recurring }, nowMs).isEndless;
 }
 
 /** The blackouts that close something between two moments. */
 export const blackoutsWithin = (blackouts: readonly Blackout[], fromMs: number, toMs: number): readonly Blackout[] =>
-  blackouts.filter((each) => beginOf(each, fromMs) < toMs);
+  blackouts.filter((each) => getBlackoutStart(each, fromMs) < toMs);
 
-const isInForce = (blackout: Blackout, atMs: number): boolean => beginOf(blackout, atMs) <= atMs;
+const isInForce = (blackout: Blackout, atMs: number): boolean => getBlackoutStart(blackout, atMs) <= atMs;
 
-const beginOf = (blackout: Blackout, atMs: number): number => spanAt(blackout, atMs)?.fromMs ?? Infinity;
+const getBlackoutStart = (blackout: Blackout, atMs: number): number => spanAt(blackout, atMs)?.fromMs ?? Infinity;
 
 function windowsAt(windows: readonly Window[], nowMs: number): WindowState {
   const closesAtMs = windows.length === 0 ? nowMs + MOST_AHEAD_MS : lastClosing(windows, nowMs);

@@ -1,5 +1,5 @@
-import { openingAt, type Openings } from './opening';
-import { openedAt, windowAt, type Window, type WindowState } from './window';
+import { getOpeningState, type Openings } from './opening';
+import { findOpeningStart, windowAt, type Window, type WindowState } from './window';
 
 /** Windows that admit only a limited number of deploys each time that they open. */
 
@@ -21,26 +21,26 @@ export function roomAt(
 ): Room {
   const full = windows.flatMap((window) => {
     const { maxDeploys: most = Infinity } = window;
-    const fromMs = openedAt(window, nowMs) ?? Infinity;
+    const fromMs = findOpeningStart(window, nowMs) ?? Infinity;
     const begun = begunMs.filter((atMs) => atMs >= fromMs).length;
     return begun >= most ? [{ window, begun, most }] : [];
   });
   const [first] = full;
-  if (first === undefined) return openingAt({ windows, blackouts }, nowMs);
+  if (first === undefined) return getOpeningState({ windows, blackouts }, nowMs);
   const free = windows.filter((window) => !full.some((one) => one.window === window));
-  const now = free.length > 0 ? openingAt({ windows: free, blackouts }, nowMs) : undefined;
+  const now = free.length > 0 ? getOpeningState({ windows: free, blackouts }, nowMs) : undefined;
   if (now?.open) return now;
-  const next = full.map(({ window }) => opensAgain({ windows: [window], blackouts }, closingOf(window, nowMs)));
+  const next = full.map(({ window }) => opensAgain({ windows: [window], blackouts }, findWindowClose(window, nowMs)));
   const opensAtMs = Math.min(...next, now?.opensAtMs ?? Infinity);
   return { open: false, opensAtMs, full: { begun: first.begun, most: first.most } };
 }
 
-function closingOf(window: Window, nowMs: number): number {
+function findWindowClose(window: Window, nowMs: number): number {
   const state = windowAt(window, nowMs);
   return state.open ? state.closesAtMs : nowMs;
 }
 
 function opensAgain(times: Openings, fromMs: number): number {
-  const state = openingAt(times, fromMs);
+  const state = getOpeningState(times, fromMs);
   return state.open ? fromMs : state.opensAtMs;
 }

@@ -37,7 +37,7 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The five fields of a calendar. `5/15`, which croner does not read, means every 15 from 5: `5-59/15`. */
-function fieldsOf(calendar: string): string[] {
+function parseCronFields(calendar: string): string[] {
   const line = calendar.trim();
   const fields = (NICKNAMES.get(line) ?? line).split(/\s+/);
   return fields.map((field, at) => field.replace(/(?<=^|,)(\d+)\//g, `$1-${ENDS[at] ?? ''}/`));
@@ -45,7 +45,7 @@ function fieldsOf(calendar: string): string[] {
 
 /** The faults of a calendar, one phrase for each; empty if it is valid. */
 export function calendarFaults(calendar: string): readonly string[] {
-  const [parts, written] = [fieldsOf(calendar), calendar.trim().split(/\s+/)];
+  const [parts, written] = [parseCronFields(calendar), calendar.trim().split(/\s+/)];
   if (calendar.trim().startsWith('@') && parts.length === 1)
     return [`${calendar.trim()} is none of ${[...NICKNAMES.keys()].join(', ')}`];
   if (parts.length !== FIELDS.length) return [`a calendar has five fields, not ${parts.length}`];
@@ -62,8 +62,8 @@ const FOUR_YEARS_MS = 1461 * 86_400_000;
 export const neverFires = (calendar: string): boolean => nextTick(calendar, 'UTC', ANY_SUNDAY_MS) === null;
 
 /** The days of the week on which a calendar fires within four years; 0 is Sunday. */
-export function weekdaysOf(calendar: string): ReadonlySet<number> {
-  const [, , ...date] = fieldsOf(calendar);
+export function listWeekdays(calendar: string): ReadonlySet<number> {
+  const [, , ...date] = parseCronFields(calendar);
   const cron = wallCron(['0 0', ...date].join(' '));
   const found = new Set<number>();
   let day = cron.nextRun(new Date(ANY_SUNDAY_MS - 1));
@@ -76,7 +76,7 @@ export function weekdaysOf(calendar: string): ReadonlySet<number> {
 
 /** Wall times are counted as if they were UTC. */
 const wallCron = (calendar: string): Cron =>
-  new Cron(fieldsOf(calendar).join(' '), { timezone: 'UTC', mode: '5-part' });
+  new Cron(parseCronFields(calendar).join(' '), { timezone: 'UTC', mode: '5-part' });
 
 function isCron(calendar: string): boolean {
   try {

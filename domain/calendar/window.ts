@@ -29,7 +29,7 @@ export function windowAt(window: Window, nowMs: number): WindowState {
 }
 
 /** The time since which it is open; undefined while it is closed. */
-export const openedAt = (window: Window, nowMs: number): number | undefined =>
+export const findOpeningStart = (window: Window, nowMs: number): number | undefined =>
   openingsAround(window, nowMs).find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs)
     ?.opensAtMs;
 
@@ -44,16 +44,16 @@ function openingsAround(window: Window, nowMs: number): readonly Opening[] {
   const days = Array.from({ length: DAYS_AHEAD }, (_, index) => today - 2 + index);
   return days
     .filter((day) => window.days.includes(weekday(day) as Window['days'][number]))
-    .map((day) => openingOn(window, day))
+    .map((day) => computeDayOpening(window, day))
     .filter(({ opensAtMs, closesAtMs }) => opensAtMs < closesAtMs)
-    .reduce<readonly Opening[]>(joinedOpenings, []);
+    .reduce<readonly Opening[]>(joinOpenings, []);
 }
 
 /** 1970-01-01 was a Thursday. */
 const weekday = (day: number): string | undefined => WEEK[(day + 4) % 7];
 
-function openingOn({ from, to, timezone }: Window, day: number): Opening {
-  const [start, end] = [minutesOf(from), minutesOf(to)];
+function computeDayOpening({ from, to, timezone }: Window, day: number): Opening {
+  const [start, end] = [parseClockMinutes(from), parseClockMinutes(to)];
   const endDay = end <= start ? day + 1 : day;
   return {
     opensAtMs: firstInstantFrom(timezone, day * DAY_MS + start * 60_000),
@@ -61,13 +61,13 @@ function openingOn({ from, to, timezone }: Window, day: number): Opening {
   };
 }
 
-function joinedOpenings(openings: readonly Opening[], next: Opening): readonly Opening[] {
+function joinOpenings(openings: readonly Opening[], next: Opening): readonly Opening[] {
   const last = openings.at(-1);
   if (last === undefined || next.opensAtMs > last.closesAtMs) return [...openings, next];
   return [...openings.slice(0, -1), { ...last, closesAtMs: Math.max(last.closesAtMs, next.closesAtMs) }];
 }
 
-function minutesOf(time: string): number {
+function parseClockMinutes(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;
 }

@@ -5,7 +5,7 @@ import type { Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
 import { withReason } from '../text';
 import type { CommandInput, CommandRecord } from '../verbs';
-import { fitting, planShards, type ShardPlan } from './shards';
+import { pickFittingShards, planShards, type ShardPlan } from './shards';
 import { KEPT_FAILURES, type ShardReport } from './window';
 
 export type ChildrenSpec = NonNullable<PipelineSpec['children']>;
@@ -61,11 +61,11 @@ export const SELECTING: FanOutState = {
 };
 
 /** The missing artifacts for the children; a release that did not make them has nothing to pass on. */
-export const missingFor = ({ children, artifacts }: FanOutInput): string[] =>
+export const listMissingArtifacts = ({ children, artifacts }: FanOutInput): string[] =>
   children.artifacts.filter((wanted) => !artifacts.some(({ name }) => name === wanted));
 
 /** There are no children to start. */
-export const nothingToDo = (state: FanOutState, reason: string): FanOutState => ({
+export const endWithoutChildren = (state: FanOutState, reason: string): FanOutState => ({
   ...state,
   stage: 'rest',
   stop: state.stop ?? { by: 'nothing', reason },
@@ -87,7 +87,7 @@ export function withChildren(
   ].map((plan, index): ShardRecord => ({ ...plan, index, size: plan.names.length, ...UNSTARTED }));
   const stage = first.length > 0 ? 'first' : 'rest';
   const next: FanOutState = { ...state, stage, stageStartedAtMs: nowMs, shards };
-  if (shards.length === 0) return nothingToDo(next, 'no pipeline is a child of it');
+  if (shards.length === 0) return endWithoutChildren(next, 'no pipeline is a child of it');
   const atLeast = wanted?.atLeast ?? 0;
   if (first.length >= atLeast || state.stop !== null) return next;
   const reason = `the first ${atLeast} must succeed before the others start, but only ${first.length} of the children are among them; none was started`;
@@ -99,7 +99,7 @@ const UNSTARTED = { state: 'waiting', stopTold: false, report: null } as const;
 /**
  * The step after the first subset has ended: if all of it succeeded, the others may begin; otherwise they never will.
  */
-export function advanced(state: FanOutState, nowMs: number): FanOutState {
+export function advanceStage(state: FanOutState, nowMs: number): FanOutState {
   const first = state.shards.filter(({ stage }) => stage === 'first');
   if (state.stage !== 'first' || state.stop !== null) return state;
   const failed = first.reduce((sum, { report }) => sum + (report ? report.failed + report.cancelled : 0), 0);
@@ -115,7 +115,7 @@ export function advanced(state: FanOutState, nowMs: number): FanOutState {
 export function startableShards({ stage, stop, shards }: FanOutState, { maxConcurrent }: ChildrenSpec): ShardRecord[] {
   if (stop !== null) return [];
   const waiting = shards.filter((shard) => shard.state === 'waiting' && shard.stage === stage);
-  return fitting(waiting, shards.filter(isShardRunning), maxConcurrent);
+  return pickFittingShards(waiting, shards.filter(isShardRunning), maxConcurrent);
 }
 
 /** The shards that still have to be stopped. */
@@ -147,7 +147,7 @@ export function shardLost(state: FanOutState, index: number, workflowId: string)
   return shardReported(state, index, report, true);
 }
 
-export function cancelledFanOut(state: FanOutState, { actor = '', reason = '' }: CommandInput): FanOutState {
+export function cancelFanOut(state: FanOutState, { actor = '', reason = '' }: CommandInput): FanOutState {
   return { ...state, stop: { by: 'command', reason: withReason(`cancelled by ${actor}`, reason) } };
 }
 

@@ -6,7 +6,7 @@ import { skipsTheQueue } from '../release/urgent';
  * The artifacts that a release passes to its children: the last value of each, from the producer that ended last, or
  * from the release's inputs.
  */
-export function handedOn(
+export function pickChildArtifacts(
   { spec, artifacts }: Pick<ReleaseInput, 'spec' | 'artifacts'>,
   { actions }: Pick<ReleaseRecord, 'actions'>,
 ): Artifact[] {

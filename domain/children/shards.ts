@@ -30,7 +30,7 @@ export function planShards(names: readonly string[], maxConcurrent: number): Sha
 }
 
 /** The waiting shards, in order, whose shares fit next to the running ones. */
-export function fitting<T extends Pick<ShardPlan, 'share'>>(
+export function pickFittingShards<T extends Pick<ShardPlan, 'share'>>(
   waiting: readonly T[],
   running: readonly T[],
   maxConcurrent: number,

@@ -1,5 +1,5 @@
 import { releaseId } from '../ids';
-import { aligned, block, list, marked, NO_MARKDOWN, sections } from '../markdown';
+import { alignCells, block, list, formatMarkdown, NO_MARKDOWN, sections } from '../markdown';
 import type { ChildFailure, ChildrenView } from '../views';
 import { isFanOutOver, type FanOutInput, type FanOutState, type ShardRecord } from './fanOut';
 import { KEPT_FAILURES, type ShardReport } from './window';
@@ -38,14 +38,14 @@ export function shardView(report: ShardReport): Omit<ChildrenView, 'commands'> {
 export function childrenDetails(title: string, view: Omit<ChildrenView, 'commands'>, next: readonly string[]): string {
   const rows = COUNTS.filter((name) => view[name] > 0).map((name) => [WORDS[name], String(view[name])]);
   return sections(
-    marked`## ${title}`,
-    marked`**${view.state}**: ${view.total} children${view.reason === null ? '' : marked`; ${view.reason}`}`,
-    aligned(rows),
+    formatMarkdown`## ${title}`,
+    formatMarkdown`**${view.state}**: ${view.total} children${view.reason === null ? '' : formatMarkdown`; ${view.reason}`}`,
+    alignCells(rows),
     list(
       'Did not succeed',
-      view.failures.map(({ id, reason }) => marked`${id}: ${reason}`),
+      view.failures.map(({ id, reason }) => formatMarkdown`${id}: ${reason}`),
     ),
-    next.length > 0 ? marked`Next:\n${block(next)}` : NO_MARKDOWN,
+    next.length > 0 ? formatMarkdown`Next:\n${block(next)}` : NO_MARKDOWN,
   );
 }
 

@@ -1,6 +1,6 @@
 import { releaseId } from '../ids';
 import type { ChildFailure } from '../views';
-import { jitterOf } from './jitter';
+import { computeJitter } from './jitter';
 import type { ShardPlan } from './shards';
 
 /** The plan by which a shard starts its children: in a sliding window, each not before its time. */
@@ -48,7 +48,7 @@ export interface ShardReport extends Omit<ShardState, 'waiting' | 'running'> {
 export const KEPT_FAILURES = 20;
 
 export function newWindow(plan: WindowPlan): ShardState {
-  const moments = new Map(plan.names.map((name) => [name, jitterOf(plan.parent, name, plan.jitterMs)]));
+  const moments = new Map(plan.names.map((name) => [name, computeJitter(plan.parent, name, plan.jitterMs)]));
   const waiting = [...plan.names].sort(
     (a, b) => (moments.get(a) ?? 0) - (moments.get(b) ?? 0) || (a < b ? -1 : Number(a > b)),
   );
@@ -77,7 +77,7 @@ export const childBegun = (state: ShardState, pipeline: string): ShardState => (
 });
 
 /** Records the answer of the child's pipeline; a child that ended before its answer came stays ended. */
-export const numbered = (state: ShardState, pipeline: string, number: number): ShardState => ({
+export const recordChildNumber = (state: ShardState, pipeline: string, number: number): ShardState => ({
   ...state,
   running: state.running.map((child) => (child.pipeline === pipeline ? { pipeline, number } : child)),
 });
@@ -112,7 +112,7 @@ export const shardReport = (state: ShardState): ShardReport => ({
 });
 
 const startMoment = ({ originMs, parent, jitterMs }: WindowPlan, name: string): number =>
-  originMs + jitterOf(parent, name, jitterMs);
+  originMs + computeJitter(parent, name, jitterMs);
 
 function failuresAfter(failures: readonly ChildFailure[], end: ChildEnd): readonly ChildFailure[] {
   const { pipeline, number, state, reason } = end;

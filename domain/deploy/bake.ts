@@ -5,7 +5,7 @@ import type { PhasePlan } from './plan';
 import type { DeployInput } from './state';
 
 /** In parallel mode a bake lasts at least one check window after the last update; an emergency may skip that. */
-export function bakeMsOf(input: DeployInput, { bakeMs }: Pick<PhasePlan, 'bakeMs'>): number {
+export function computeBakeMs(input: DeployInput, { bakeMs }: Pick<PhasePlan, 'bakeMs'>): number {
   const { healthChecks, healthInterval } = input.spec;
   const isChecked = isParallel(input) && healthChecks.length > 0 && !input.emergency?.skipBake;
   return isChecked ? Math.max(bakeMs, longestLookback(healthChecks, healthInterval)) : bakeMs;

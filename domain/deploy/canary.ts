@@ -2,7 +2,7 @@ import type { DeploySpec } from '../spec/deploy';
 import type { CanaryAction } from '../spec/pipeline';
 import type { DeployInput, DeployRecord } from './state';
 import { plural } from '../text';
-import { totalsOf } from './counts';
+import { computeTotals } from './counts';
 import { unitNames } from './unavailable';
 
 /** The spec of a canary's deploy: its own checks, and no pacing. */
@@ -22,12 +22,12 @@ export const canarySpec = ({ pushType, config, healthChecks, healthInterval }: C
 /**
  * The reason why a canary has shown nothing: it had no task of its own. Null if it had one, or if a person skipped it.
  */
-export function foundNone(
+export function explainEmptyCanary(
   { phases, fleet, commands }: Pick<DeployRecord, 'phases' | 'fleet' | 'commands'>,
   { version }: Pick<DeployInput, 'version'>,
 ): string | null {
   const isSkipped = commands.some(({ verb, accepted }) => verb === 'skip-phase' && accepted);
-  const totals = phases.map(totalsOf);
+  const totals = phases.map(computeTotals);
   if (isSkipped || totals.some(({ live }) => live > 0)) return null;
   if (fleet === null || fleet.units === 0) return `${NONE}: there are no units`;
   const known = 'units' in fleet.snapshot ? fleet.snapshot.units : [];

@@ -177,7 +177,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   revert: {
     refuse: () => undefined,
     apply: (control, asked, { notBad }) =>
-      control.revert ? control : reverting(control, { ...asked, notBad: notBad === true, paused: control.paused }),
+      control.revert ? control : applyRevert(control, { ...asked, notBad: notBad === true, paused: control.paused }),
     effect: (situation) =>
       isReverting(situation)
         ? 'it is reverting already; nothing changes'
@@ -250,7 +250,7 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
 const isOfPhase = (paused: Pause | null): boolean => paused?.by === 'timeout' || paused?.by === 'unit';
 
 /** A revert, by a person or by a verdict, ends an earlier pause and cancel; later ones apply to the revert. */
-export const reverting = (control: Control, revert: Control['revert']): Control => ({
+export const applyRevert = (control: Control, revert: Control['revert']): Control => ({
   ...control,
   revert,
   paused: null,
@@ -278,7 +278,7 @@ export function whyNotOvertaken({ control, ...now }: DeploySituation, { why }: O
 }
 
 /** The effect of a verb that was taken, for the person who typed it. */
-export const effectOf = (verb: DeployVerb, situation: DeploySituation, input: CommandInput = {}): string =>
+export const describeEffect = (verb: DeployVerb, situation: DeploySituation, input: CommandInput = {}): string =>
   VERBS[verb].effect(situation, input, situation.phase ? `phase ${situation.phase.name}` : 'the deploy');
 
 /** Skips checks on behalf of the system itself, for the whole deploy. */
@@ -294,7 +294,7 @@ export const forgive = (control: Control, checks: readonly string[], reason: str
 export const SYSTEM = 'service:conveyor';
 
 /** The checks that an evaluation must not count. */
-export function skipsOf(control: Control): 'all' | string[] {
+export function listSkippedChecks(control: Control): 'all' | string[] {
   const names = control.skippedChecks.map((skip) => skip.check);
   return names.includes(null) ? 'all' : names.filter((name) => name !== null);
 }

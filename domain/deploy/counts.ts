@@ -13,11 +13,11 @@ const toCounts = ({ id, targeted, updated, live }: UnitProgress): UnitCounts => 
 /** @param most the number of units to show. */
 export function countUnits(units: readonly UnitProgress[], most: number = SHOWN_UNITS): Counted {
   const totals = units.reduce(add, { ...NOTHING, units: units.length });
-  return { totals, units: shown(units, most).map(toCounts) };
+  return { totals, units: pickShownUnits(units, most).map(toCounts) };
 }
 
 /** Keeps the order while all units fit. Otherwise unfinished units come first, then those that had anything to do. */
-function shown(units: readonly UnitProgress[], most: number): readonly UnitProgress[] {
+function pickShownUnits(units: readonly UnitProgress[], most: number): readonly UnitProgress[] {
   if (units.length <= most) return units;
   const rank = ({ live, targeted, gone }: UnitProgress): number => (live < targeted - gone ? 0 : targeted > 0 ? 1 : 2);
   return [...units].sort((a, b) => rank(a) - rank(b)).slice(0, most);
@@ -53,7 +53,7 @@ export function addCounts(before: Counted, now: Counted): Counted {
 }
 
 /** The totals of all units of a phase, or of a revert, even if only some are shown. */
-export const totalsOf = ({ totals, units }: Pick<PhaseView, 'totals' | 'units'>): UnitTotals =>
+export const computeTotals = ({ totals, units }: Pick<PhaseView, 'totals' | 'units'>): UnitTotals =>
   totals ?? units.reduce(add, { ...NOTHING, units: units.length });
 
 /** A revert with the counts of its units; it keeps the earlier versions of the units that it shows. */
@@ -78,7 +78,7 @@ export function withCounts(phases: readonly PhaseView[], index: number, counted:
     .map((phase) => {
       if (phase.index === index) return { ...phase, ...counted };
       room -= phase.units.length;
-      return room < 0 && phase.units.length > 0 ? { ...phase, totals: totalsOf(phase), units: [] } : phase;
+      return room < 0 && phase.units.length > 0 ? { ...phase, totals: computeTotals(phase), units: [] } : phase;
     })
     .reverse();
 }

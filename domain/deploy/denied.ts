@@ -2,7 +2,7 @@ import type { Amount } from '../fleet/amount';
 import type { UnitProgress } from '../fleet/unit';
 import { plural } from '../text';
 import { judgeEach } from './lockstep';
-import { judgeProgress, missingOf, type Progress, type Unreachable } from './progress';
+import { judgeProgress, countMissingTasks, type Progress, type Unreachable } from './progress';
 
 /** Compares the progress that a push type reports for an update with its count of outdated tasks: the progress alone is not believed. */
 
@@ -25,8 +25,8 @@ export interface UnitOutdated {
  * The number of tasks that an update has brought to their version according to its progress, but that count as
  * outdated.
  */
-export function deniedOf(units: readonly UnitProgress[], needs: readonly UnitOutdated[]): number {
-  const missing = new Map(units.map((unit) => [unit.id, missingOf(unit)]));
+export function countDenied(units: readonly UnitProgress[], needs: readonly UnitOutdated[]): number {
+  const missing = new Map(units.map((unit) => [unit.id, countMissingTasks(unit)]));
   return needs.reduce((sum, { id, outdated }) => sum + Math.max(0, outdated - (missing.get(id) ?? outdated)), 0);
 }
 
@@ -34,13 +34,13 @@ export function deniedOf(units: readonly UnitProgress[], needs: readonly UnitOut
  * The same number for an update that was seen running and meets its criterion; 0 if it meets the criterion even without these tasks. Tasks that
  * have left their old version and are down were restarted meanwhile, and do not count.
  */
-export function deniedUnderWay(
+export function countDeniedUnderWay(
   units: readonly UnitProgress[],
   needs: readonly UnitOutdated[],
   { success, each, unreachable }: Criterion,
 ): number {
   const old = new Map(needs.map(({ id, outdated, down = 0 }) => [id, Math.max(0, outdated - down)]));
-  const deniedIn = (unit: UnitProgress): number => Math.max(0, (old.get(unit.id) ?? 0) - missingOf(unit));
+  const deniedIn = (unit: UnitProgress): number => Math.max(0, (old.get(unit.id) ?? 0) - countMissingTasks(unit));
   const honest = units.map((unit) => {
     const denied = deniedIn(unit);
     if (denied === 0) return unit;

@@ -1,28 +1,30 @@
 import { sparkline } from '../sparkline';
-import { aligned, block, list, marked, moment, NO_MARKDOWN, sections, type Markdown } from '../markdown';
+import { alignCells, block, list, formatMarkdown, moment, NO_MARKDOWN, sections, type Markdown } from '../markdown';
 import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
-import { totalsOf } from './counts';
+import { computeTotals } from './counts';
 import { continuesByItself } from './view';
 
 /** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (docs/design/workflows.md#in-the-web-ui). */
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
   return sections(
-    marked`## ${status.id} → ${status.version}`,
-    marked`**${deployHeadline(status)}**`,
-    pausedSince(status),
-    status.lock ? marked`Who holds it: the workflow **${status.lock}**` : NO_MARKDOWN,
-    aligned(status.phases.map(phaseRow)),
+    formatMarkdown`## ${status.id} → ${status.version}`,
+    formatMarkdown`**${deployHeadline(status)}**`,
+    describePause(status),
+    status.lock ? formatMarkdown`Who holds it: the workflow **${status.lock}**` : NO_MARKDOWN,
+    alignCells(status.phases.map(phaseRow)),
     list(
       'Paused by health, while the others continue',
-      (status.pausedGroups ?? []).slice(0, MAX_DETAIL_ROWS).map(({ group, reason }) => marked`**${group}** ${reason}`),
+      (status.pausedGroups ?? [])
+        .slice(0, MAX_DETAIL_ROWS)
+        .map(({ group, reason }) => formatMarkdown`**${group}** ${reason}`),
     ),
     list('Health', status.health.slice(0, MAX_DETAIL_ROWS).map(healthLine)),
     list(
       'Last steps (UTC)',
-      status.timeline.slice(-8).map(({ at, text }) => marked`${moment(at)} ${text}`),
+      status.timeline.slice(-8).map(({ at, text }) => formatMarkdown`${moment(at)} ${text}`),
     ),
-    status.next.length > 0 ? marked`Next:\n${block(status.next)}` : NO_MARKDOWN,
+    status.next.length > 0 ? formatMarkdown`Next:\n${block(status.next)}` : NO_MARKDOWN,
   );
 }
 
@@ -50,17 +52,17 @@ function deployHeadline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): stri
 }
 
 /** A reason describes the moment of the pause. Only Temporal knows the present state, and shows it on the same page. */
-function pausedSince({ paused }: Omit<DeployStatus, 'webUi'>): Markdown {
+function describePause({ paused }: Omit<DeployStatus, 'webUi'>): Markdown {
   if (paused === null) return NO_MARKDOWN;
-  const since = marked`Paused since ${moment(paused.at)} UTC.`;
+  const since = formatMarkdown`Paused since ${moment(paused.at)} UTC.`;
   return continuesByItself(paused)
-    ? marked`${since} It continues by itself once that works again; *Pending Activities* shows the last try.`
+    ? formatMarkdown`${since} It continues by itself once that works again; *Pending Activities* shows the last try.`
     : since;
 }
 
 function phaseRow(phase: PhaseView): string[] {
   const { name, scope, amount, state, bakeUntil, skipped } = phase;
-  const { targeted, live } = totalsOf(phase);
+  const { targeted, live } = computeTotals(phase);
   const counts = targeted > 0 ? `${live}/${targeted} live` : '';
   const more = skipped ?? (bakeUntil ? `bakes until ${moment(bakeUntil)} UTC` : '');
   return [`${GLYPHS[state]} ${name}`, `${amount} of ${scope}`, state, counts, more];
@@ -68,5 +70,5 @@ function phaseRow(phase: PhaseView): string[] {
 
 function healthLine({ unit, check, verdict, reason, recent = [], threshold }: HealthRow): Markdown {
   const line = sparkline(recent, threshold);
-  return marked`${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${line === '' ? '' : marked`${line} `}${verdict}: ${reason}`;
+  return formatMarkdown`${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${line === '' ? '' : formatMarkdown`${line} `}${verdict}: ${reason}`;
 }

@@ -34,7 +34,7 @@ export function estimate(
   let atMs = startMs;
   for (const [index, { updateMs, bakeMs }] of phases.entries()) {
     const startsAtMs = index > 0 && window?.onClose === 'finish' ? atMs : opensFrom(window, atMs);
-    const updatedAtMs = updatedFrom(window, startsAtMs, updateMs);
+    const updatedAtMs = computeUpdateEnd(window, startsAtMs, updateMs);
     atMs = updatedAtMs + bakeMs;
     times.push({ startsAtMs, updatedAtMs, bakedAtMs: atMs });
   }
@@ -48,7 +48,7 @@ function opensFrom(window: UpdateWindow | undefined, atMs: number): number {
 }
 
 /** Begins at a moment at which the window is open. */
-function updatedFrom(window: UpdateWindow | undefined, startsAtMs: number, updateMs: number): number {
+function computeUpdateEnd(window: UpdateWindow | undefined, startsAtMs: number, updateMs: number): number {
   if (window?.onClose !== 'pause') return startsAtMs + updateMs;
   let [atMs, leftMs] = [startsAtMs, updateMs];
   for (;;) {

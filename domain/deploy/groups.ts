@@ -4,7 +4,7 @@ import { foldEvaluation, type FoldInput, type FoldResult, type HealthFold } from
 import { worst } from '../health/verdict';
 import { formatTime, plural, withReason } from '../text';
 import type { PausedGroup } from '../views';
-import { reachedParts } from './planRevert';
+import { listReachedParts } from './planRevert';
 import type { Selection } from './snapshot';
 import { note, type DeployInput, type DeployRecord } from './state';
 import { unitNames } from './unavailable';
@@ -37,7 +37,7 @@ export function groupRules(
   const { fleet, skipped, pausedGroups } = record;
   if (!isParallel(input) || fleet === null) return undefined;
   const { pauseBy, maxPaused } = input.spec;
-  const parts = reachedParts(record).map((part) => ({ ...part, without: [...part.without, ...skipped] }));
+  const parts = listReachedParts(record).map((part) => ({ ...part, without: [...part.without, ...skipped] }));
   const selection = { snapshot: fleet.now ?? fleet.snapshot, parts };
   return { pauseBy, maxPaused, selection, paused: pausedGroups.map(({ group }) => group) };
 }
@@ -55,7 +55,7 @@ export const otherGroups = (before: readonly string[], now: readonly string[]): 
   before.length !== now.length || now.some((name) => !before.includes(name));
 
 /** The groups by name. A unit without the label is a group by itself. */
-export function groupsOf(units: readonly Unit[], pauseBy: string): Group[] {
+export function groupUnits(units: readonly Unit[], pauseBy: string): Group[] {
   const groups = new Map<string, string[]>();
   for (const { id, labels } of units) {
     const value = pauseBy === 'unit' ? undefined : labels[pauseBy];
@@ -66,7 +66,7 @@ export function groupsOf(units: readonly Unit[], pauseBy: string): Group[] {
 }
 
 /** The number of groups that may be paused. By default half of them: if more are bad, the version is at fault. */
-export const limitOf = (maxPaused: number | undefined, groups: number): number =>
+export const computePauseLimit = (maxPaused: number | undefined, groups: number): number =>
   Math.min(maxPaused ?? Math.floor(groups / 2), FLEET_LIMITS.pausedGroups);
 
 /**
@@ -79,7 +79,7 @@ export function foldGroups(
   { maxPaused, paused }: Omit<GroupRules, 'pauseBy'>,
   groups: readonly Group[],
 ): GroupVerdicts {
-  const limit = limitOf(maxPaused, groups.length);
+  const limit = computePauseLimit(maxPaused, groups.length);
   const whole = foldEvaluation(fold, input);
   const judged = judgeGroups(fold, input, groups);
   const stopped = judged.filter(
@@ -103,7 +103,7 @@ export function foldGroups(
   return {
     ...whole,
     ...together(whole, others, stopped.length > 0),
-    fold: { ...withoutPasses(whole.fold), ...passesOf(others) },
+    fold: { ...withoutPasses(whole.fold), ...pickCommonPasses(others) },
     action: 'none',
     paused: named,
   };
@@ -113,7 +113,7 @@ const withoutPasses = (fold: HealthFold): HealthFold =>
   Object.fromEntries(Object.entries(fold).filter(([, { passes }]) => passes === undefined));
 
 /** The number of times in a row that all of these were healthy. */
-function passesOf([first, ...rest]: readonly FoldResult[]): HealthFold {
+function pickCommonPasses([first, ...rest]: readonly FoldResult[]): HealthFold {
   const everywhere = ([key]: readonly [string, unknown]): boolean => rest.every(({ passes }) => key in passes);
   return Object.fromEntries(Object.entries(first?.passes ?? {}).filter(everywhere));
 }

@@ -1,6 +1,6 @@
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes } from '../size';
-import { idsOf, type Pages, type Snapshot } from './snapshot';
+import { listSnapshotIds, type Pages, type Snapshot } from './snapshot';
 
 /**
  * The units that a deploy held, as its worker saw them. If they are few, their ids; otherwise the place of their pages (docs/adr/0018), and `some` of
@@ -17,14 +17,14 @@ export interface Restored {
 }
 
 /** The rights of a rollback: only a rollback to a version that a worker saw is exempt from the rules. */
-export const backOf = (isRollback: boolean, imported: true | undefined): { back?: true; imported?: true } =>
+export const toRollbackRights = (isRollback: boolean, imported: true | undefined): { back?: true; imported?: true } =>
   isRollback ? { back: true, ...(imported ? { imported } : {}) } : {};
 
 export const areFewIds = (ids: readonly string[]): boolean => jsonBytes(ids) <= STATE_LIMITS.heldIds.max;
 
 /** Undefined if the units are many and their deploy began before 0.3, which kept no copy of them. */
-export function heldUnits(now: Snapshot, some: readonly string[] = []): HeldUnits | undefined {
-  const ids = idsOf(now);
+export function buildHeldUnits(now: Snapshot, some: readonly string[] = []): HeldUnits | undefined {
+  const ids = listSnapshotIds(now);
   if (ids && areFewIds(ids)) return { ids };
   const pages = 'units' in now ? now.copy : now;
   return pages && { ...pages, ...(some.length > 0 ? { some } : {}) };

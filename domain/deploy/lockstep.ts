@@ -36,23 +36,25 @@ export interface Stride {
 
 /** The next stride of a phase towards its amount of each unit. */
 export function strideForward(units: readonly LockstepUnit[], amount: PhaseAmount): Stride {
-  const goals = goalsOf(units, amount);
-  const carried = carriedBy(units, (unit) => unit.on);
-  const level = units.filter((unit) => isAlone(unit) || neededBy([unit], gone) <= carried + ROUNDING);
+  const goals = computeUnitGoals(units, amount);
+  const carried = computeCarriedShare(units, (unit) => unit.on);
+  const level = units.filter(
+    (unit) => isAlone(unit) || computeNeededShare([unit], countGoneTasks) <= carried + ROUNDING,
+  );
   const next = (unit: LockstepUnit): number => {
     const goal = goals.get(unit.id) ?? 0;
     if (isAlone(unit)) return carried >= 1 ? Math.max(goal, unit.on) : unit.on;
-    return Math.max(unit.on, Math.min(goal, freedBy(unit, carried)));
+    return Math.max(unit.on, Math.min(goal, countFreedTasks(unit, carried)));
   };
-  const fair = Math.min(1, ...judging(level).map(({ on, size }) => on / size));
+  const fair = Math.min(1, ...withoutSingleTaskUnits(level).map(({ on, size }) => on / size));
   const isAll = units.every((unit) => next(unit) >= unit.size);
   return {
-    percent: percentOf(
+    percent: roundUpPercent(
       isAll
         ? carried
         : Math.max(
             fair,
-            neededBy(level, (unit) => Math.max(next(unit), gone(unit))),
+            computeNeededShare(level, (unit) => Math.max(next(unit), countGoneTasks(unit))),
           ),
       carried,
     ),
@@ -63,7 +65,7 @@ export function strideForward(units: readonly LockstepUnit[], amount: PhaseAmoun
 }
 
 /** The number of tasks of a unit that have left its old version. */
-const gone = ({ on, down = 0 }: LockstepUnit): number => on + down;
+const countGoneTasks = ({ on, down = 0 }: LockstepUnit): number => on + down;
 
 /** A unit that goes back: `left` is the number of its tasks that this deploy updated and that are not back, whether or not they are live. */
 export interface LockstepUnitBack extends LockstepUnit {
@@ -79,16 +81,16 @@ export interface LockstepUnitBack extends LockstepUnit {
 export function strideBack(all: readonly LockstepUnitBack[]): Stride {
   const returning = all.filter(({ left, on }) => left > 0 || on === 0);
   const units = returning.some(({ left }) => left > 0) ? returning : all;
-  const kept = neededBy(units, there);
+  const kept = computeNeededShare(units, there);
   const weak = weakest(units, kept);
-  const [going, share] = weak.length > 0 ? [weak, carriedBy(weak, ({ on }) => on)] : [units, kept];
-  const level = going.filter((unit) => isAlone(unit) || share * builtFor(unit) <= unit.on + ROUNDING);
+  const [going, share] = weak.length > 0 ? [weak, computeCarriedShare(weak, ({ on }) => on)] : [units, kept];
+  const level = going.filter((unit) => isAlone(unit) || share * countRequiredTasks(unit) <= unit.on + ROUNDING);
   const taken = (unit: LockstepUnitBack): number => {
     if (isAlone(unit)) return kept <= 0 ? unit.left : 0;
-    return Math.min(unit.left, there(unit) - Math.ceil(share * builtFor(unit) - ROUNDING));
+    return Math.min(unit.left, there(unit) - Math.ceil(share * countRequiredTasks(unit) - ROUNDING));
   };
   return {
-    percent: percentOf(share, weak.length > 0 ? share : 1),
+    percent: roundUpPercent(share, weak.length > 0 ? share : 1),
     shifts: level.map(({ id }) => id),
     targets: new Map(going.flatMap((unit) => (taken(unit) > 0 ? [[unit.id, taken(unit)] as const] : []))),
     isLast: weak.length === 0 && units.every((unit) => taken(unit) >= unit.left),
@@ -106,9 +108,11 @@ const there = ({ left, on, down = 0 }: LockstepUnitBack): number => Math.max(lef
  * can go back together.
  */
 function weakest(units: readonly LockstepUnitBack[], share: number): readonly LockstepUnitBack[] {
-  const weak = judging(units).filter((unit) => there(unit) > unit.on && share * builtFor(unit) > unit.on + ROUNDING);
-  const least = carriedBy(weak, ({ on }) => on);
-  const together = weak.filter((unit) => neededBy([unit], there) <= least + ROUNDING);
+  const weak = withoutSingleTaskUnits(units).filter(
+    (unit) => there(unit) > unit.on && share * countRequiredTasks(unit) > unit.on + ROUNDING,
+  );
+  const least = computeCarriedShare(weak, ({ on }) => on);
+  const together = weak.filter((unit) => computeNeededShare([unit], there) <= least + ROUNDING);
   return together.length > 0 ? together : weak;
 }
 
@@ -119,11 +123,14 @@ export type TaskCounts = Readonly<Record<string, number>>;
  * The part of the wanted tasks that a stride sends. The last stride of a target without an amount (`isWhole`) sends all of them
  * (undefined), so that none are left out.
  */
-export const countsOf = ({ targets, isLast }: Stride, isWhole: boolean): TaskCounts | undefined =>
+export const toTaskCounts = ({ targets, isLast }: Stride, isWhole: boolean): TaskCounts | undefined =>
   isLast && isWhole ? undefined : Object.fromEntries(targets);
 
 /** The targets, limited to a stride. */
-export const counted = (targets: readonly PlannedTarget[], counts: TaskCounts | undefined): readonly PlannedTarget[] =>
+export const limitTargets = (
+  targets: readonly PlannedTarget[],
+  counts: TaskCounts | undefined,
+): readonly PlannedTarget[] =>
   counts === undefined
     ? targets
     : targets.flatMap((target) => {
@@ -145,40 +152,44 @@ const ROUNDING = 1e-6;
 /** A unit with a single task loses its requests while that is updated. So it comes last, and it does not limit the others. */
 const isAlone = ({ size }: LockstepUnit): boolean => size === 1;
 
-const budgetOf = ({ size, budget }: LockstepUnit): number =>
+const computeBudget = ({ size, budget }: LockstepUnit): number =>
   Math.max(1, Math.min(size - 1, budget ?? tasksOf(USUAL_BUDGET, size)));
 
 /** The number of tasks that can carry all the traffic of a unit. */
-const builtFor = (unit: LockstepUnit): number => unit.size - budgetOf(unit);
+const countRequiredTasks = (unit: LockstepUnit): number => unit.size - computeBudget(unit);
 
-const judging = <S extends LockstepUnit>(units: readonly S[]): S[] => units.filter(({ size }) => size > 1);
+const withoutSingleTaskUnits = <S extends LockstepUnit>(units: readonly S[]): S[] =>
+  units.filter(({ size }) => size > 1);
 
 /** The share of the traffic (0 to 1) that this many tasks of each unit can carry. */
-const carriedBy = (units: readonly LockstepUnit[], tasks: (unit: LockstepUnit) => number): number =>
-  Math.min(1, ...judging(units).map((unit) => tasks(unit) / builtFor(unit)));
+const computeCarriedShare = (units: readonly LockstepUnit[], tasks: (unit: LockstepUnit) => number): number =>
+  Math.min(1, ...withoutSingleTaskUnits(units).map((unit) => tasks(unit) / countRequiredTasks(unit)));
 
 /** The least share that this many tasks on the version must get, because the other tasks cannot carry more than the rest. */
-const neededBy = <S extends LockstepUnit>(units: readonly S[], tasks: (unit: S) => number): number =>
-  Math.max(0, ...judging(units).map((unit) => (tasks(unit) - budgetOf(unit)) / builtFor(unit)));
+const computeNeededShare = <S extends LockstepUnit>(units: readonly S[], tasks: (unit: S) => number): number =>
+  Math.max(
+    0,
+    ...withoutSingleTaskUnits(units).map((unit) => (tasks(unit) - computeBudget(unit)) / countRequiredTasks(unit)),
+  );
 
 /** The number of tasks of a unit that may be on the version, or on their way, while it gets a share of the traffic. */
-const freedBy = (unit: LockstepUnit, share: number): number =>
-  Math.floor(budgetOf(unit) + share * builtFor(unit) + ROUNDING);
+const countFreedTasks = (unit: LockstepUnit, share: number): number =>
+  Math.floor(computeBudget(unit) + share * countRequiredTasks(unit) + ROUNDING);
 
 /** The goal of a phase for each unit: its amount, or less if rounding would bring a small unit further than the traffic can follow. */
-function goalsOf(units: readonly LockstepUnit[], amount: PhaseAmount): ReadonlyMap<string, number> {
+function computeUnitGoals(units: readonly LockstepUnit[], amount: PhaseAmount): ReadonlyMap<string, number> {
   const wanted = ({ size }: LockstepUnit): number => ('units' in amount ? size : tasksOf(amount, size));
-  const share = carriedBy(units, wanted);
-  const isAll = judging(units).every((unit) => wanted(unit) >= unit.size);
+  const share = computeCarriedShare(units, wanted);
+  const isAll = withoutSingleTaskUnits(units).every((unit) => wanted(unit) >= unit.size);
   const goal = (unit: LockstepUnit): number => {
     if (isAlone(unit)) return isAll ? 1 : 0;
-    return Math.min(wanted(unit), freedBy(unit, share));
+    return Math.min(wanted(unit), countFreedTasks(unit, share));
   };
   return new Map(units.map((unit) => [unit.id, goal(unit)]));
 }
 
 /** Rounds up to the next ten-thousandth of a percent, but not above `most`. */
-function percentOf(share: number, most: number): number {
+function roundUpPercent(share: number, most: number): number {
   const units = 1e6;
   const up = Math.ceil(share * units - ROUNDING);
   return Math.max(0, Math.min(up, Math.floor(most * units + ROUNDING))) / 1e4;

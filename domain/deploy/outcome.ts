@@ -1,11 +1,11 @@
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause } from '../views';
 import type { Control, Overtaken } from './control';
-import { keptWords } from './keptWords';
+import { describeKeptUnits } from './keptWords';
 import type { Inheritance } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
-import { unlistedWords } from './unlisted';
+import { describeUnlisted } from './unlisted';
 
 /** The reasons why a deploy ends; the outcome and the fault follow from them (docs/design/deploy.md#ends). */
 export type Ending =
@@ -31,7 +31,7 @@ export type Ending =
   | { readonly kind: 'failed'; readonly reason: string; readonly fault: 'change' | 'conveyor' };
 
 /** The ending of a deploy that a person or another release stopped. */
-export const cancelled = (
+export const createCancelledEnding = (
   { cancel, paused, overtaken }: Control,
   mixed: boolean,
 ): Extract<Ending, { kind: 'cancelled' }> => ({
@@ -44,7 +44,7 @@ export const cancelled = (
 });
 
 /** The ending of a deploy that reverts. Health marks its version as bad; a person decides whether it is. */
-export function takenBack(
+export function createRevertEnding(
   { by, reason }: { readonly by: string; readonly reason: string },
   { revert }: Control,
 ): Extract<Ending, { kind: 'reverted' | 'revert-failed' }> {
@@ -53,20 +53,20 @@ export function takenBack(
 }
 
 /** All phases are over. Units that were left out wait for a follow-on, and missing tasks start on the version. */
-export function succeeded(
+export function createSuccessEnding(
   { version }: Pick<DeployInput, 'version'>,
   { skipped, missing, keptUnits, unlisted }: Pick<DeployRecord, 'skipped' | 'missing' | 'keptUnits' | 'unlisted'>,
 ): Ending {
   if (skipped.length === 0 && missing === null && !keptUnits && !unlisted) return { kind: 'succeeded' };
   const which = `${skipped.length === 0 ? '' : 'available '}${keptUnits ? 'other ' : ''}unit`;
   const units = `every ${which}${unlisted ? ' that is listed' : ''}`;
-  const kept = keptUnits ? `; ${keptWords(keptUnits)}` : '';
-  const lost = unlisted ? `; ${unlistedWords(unlisted, version)}` : '';
+  const kept = keptUnits ? `; ${describeKeptUnits(keptUnits)}` : '';
+  const lost = unlisted ? `; ${describeUnlisted(unlisted, version)}` : '';
   const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}${kept}${lost}`;
   return { kind: 'succeeded', reason: skipped.length === 0 ? text : `${text}, ${withoutThem(skipped)}` };
 }
 
-export function resultOf(
+export function buildDeployResult(
   ending: Ending,
   {
     version,
@@ -77,9 +77,9 @@ export function resultOf(
   const classification = classify(ending);
   return {
     ...{ outcome: ending.kind satisfies DeployOutcome, classification },
-    ...(classification === 'bad-failure' ? { blame: blameOf(ending, pushType) } : {}),
+    ...(classification === 'bad-failure' ? { blame: findBlame(ending, pushType) } : {}),
     version,
-    reason: wording(ending, version),
+    reason: describeEnding(ending, version),
     reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
     spans,
     ...(ending.kind === 'succeeded' && !outdated && skipped.length === 0 ? { unchanged: true } : {}),
@@ -93,7 +93,7 @@ export function resultOf(
  * The inheritance that an ended deploy leaves for its pipeline. Null once every unit is settled on one version, even if there
  * was an inheritance before; undefined if it stays unchanged.
  */
-export function leftBehind(result: DeployResult | undefined): { readonly leaves?: Inheritance | null } {
+export function pickInheritance(result: DeployResult | undefined): { readonly leaves?: Inheritance | null } {
   if (result?.outcome === 'succeeded' || result?.outcome === 'reverted') return { leaves: null };
   return result?.leaves === undefined ? {} : { leaves: result.leaves };
 }
@@ -121,7 +121,7 @@ export const pushTypeWords = (pushType: string): string => `push type ${pushType
 export const HEALTH_DATA = 'health data';
 
 /** The cause of a bad failure: the cause of its pause, else the service that refused it, or the revert that failed. */
-function blameOf(ending: Ending, pushType: string): string {
+function findBlame(ending: Ending, pushType: string): string {
   const paused = 'paused' in ending ? ending.paused : null;
   if (paused !== null && isBroken(paused)) return paused.on ?? BLAMES[paused.by] ?? paused.by;
   return ending.kind === 'failed' ? pushTypeWords(pushType) : 'revert';
@@ -138,7 +138,7 @@ const BROKEN: ReadonlySet<Pause['by']> = new Set(['dependency', 'timeout', 'unit
 
 const isBroken = (paused: Pause | null): boolean => paused !== null && BROKEN.has(paused.by);
 
-function wording(ending: Ending, version: string): string {
+function describeEnding(ending: Ending, version: string): string {
   switch (ending.kind) {
     case 'succeeded':
       return ending.reason ?? `every unit runs ${version}`;
@@ -149,9 +149,9 @@ function wording(ending: Ending, version: string): string {
     case 'failed':
       return ending.reason;
     case 'cancelled':
-      return `${stopped(ending)}${ending.mixed ? '; the fleet runs both versions' : ''}`;
+      return `${describeCancellation(ending)}${ending.mixed ? '; the fleet runs both versions' : ''}`;
   }
 }
 
-const stopped = ({ overtaken, actor, reason }: Extract<Ending, { kind: 'cancelled' }>): string =>
+const describeCancellation = ({ overtaken, actor, reason }: Extract<Ending, { kind: 'cancelled' }>): string =>
   overtaken ? `${overtaken.why} by release ${overtaken.by}` : withReason(`cancelled by ${actor}`, reason);

@@ -1,5 +1,5 @@
 import type { DeployStatus, PhaseView } from '../views';
-import { totalsOf } from './counts';
+import { computeTotals } from './counts';
 import { sum } from '../health/series';
 
 /**
@@ -11,4 +11,4 @@ export function meanUpdateMs(deploys: readonly Pick<DeployStatus, 'phases' | 'sp
   return phases === 0 ? null : Math.round(sum(deploys.map(({ spans }) => spans.updateMs)) / phases);
 }
 
-const hasUpdated = (phase: PhaseView): boolean => phase.updatedAt !== null && totalsOf(phase).targeted > 0;
+const hasUpdated = (phase: PhaseView): boolean => phase.updatedAt !== null && computeTotals(phase).targeted > 0;

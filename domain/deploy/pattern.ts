@@ -1,5 +1,5 @@
 import type { Unit } from '../fleet/unit';
-import { plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
+import { countPlannedTasks, pickPhaseUnits, type DeployPlan, type PhasePlan } from './plan';
 import { sum } from '../health/series';
 
 /** The deployment patterns of Conveyor §6.5.2, in the order in which they take precedence. */
@@ -11,7 +11,7 @@ export type Pattern = (typeof PATTERNS)[number];
  * shares of the fleet that grow by equal or by increasing amounts. A phase that reaches nothing new, as is often true of the
  * completion, is not a step.
  */
-export function patternOf(plan: DeployPlan, units: readonly Unit[]): Pattern {
+export function classifyPattern(plan: DeployPlan, units: readonly Unit[]): Pattern {
   const steps = patternSteps(plan, units).filter(({ reached }) => reached.length > 0);
   const [only] = steps;
   if (only === undefined || steps.length === 1) return (only?.reached.length ?? 0) > 1 ? 'single parallel' : 'single';
@@ -27,14 +27,14 @@ export function cumulativeShares(plan: DeployPlan, units: readonly Unit[]): numb
   const total = sum(units.map(({ size }) => size));
   const reached = new Map<string, number>();
   return plan.phases.map((phase) => {
-    for (const unit of unitsOf(phase, units))
-      reached.set(unit.id, Math.max(reached.get(unit.id) ?? 0, plannedTasks(phase, unit)));
+    for (const unit of pickPhaseUnits(phase, units))
+      reached.set(unit.id, Math.max(reached.get(unit.id) ?? 0, countPlannedTasks(phase, unit)));
     return total === 0 ? 1 : sum([...reached.values()]) / total;
   });
 }
 
 /** The units in which each phase updates tasks that no phase before it did; none if its tasks are already current. */
-export function reachedBy(plan: DeployPlan, units: readonly Unit[]): (readonly Unit[])[] {
+export function findReachedUnits(plan: DeployPlan, units: readonly Unit[]): (readonly Unit[])[] {
   return patternSteps(plan, units).map(({ reached }) => reached);
 }
 
@@ -51,11 +51,13 @@ function patternSteps(plan: DeployPlan, units: readonly Unit[]): Step[] {
   const tasks = new Map<string, number>();
   const written = new Map<string, number>();
   return plan.phases.map((phase) => {
-    const reached = unitsOf(phase, units).filter((unit) => plannedTasks(phase, unit) > (tasks.get(unit.id) ?? 0));
-    const whole = reached.filter((unit) => !tasks.has(unit.id) && plannedTasks(phase, unit) === unit.size).length;
+    const reached = pickPhaseUnits(phase, units).filter(
+      (unit) => countPlannedTasks(phase, unit) > (tasks.get(unit.id) ?? 0),
+    );
+    const whole = reached.filter((unit) => !tasks.has(unit.id) && countPlannedTasks(phase, unit) === unit.size).length;
     const grown = reached.map((unit) => {
-      const [before, after] = [written.get(unit.id) ?? 0, writtenTasks(phase, unit)];
-      tasks.set(unit.id, plannedTasks(phase, unit));
+      const [before, after] = [written.get(unit.id) ?? 0, countWrittenTasks(phase, unit)];
+      tasks.set(unit.id, countPlannedTasks(phase, unit));
       written.set(unit.id, Math.max(before, after));
       return Math.max(0, after - before);
     });
@@ -63,8 +65,8 @@ function patternSteps(plan: DeployPlan, units: readonly Unit[]): Step[] {
   });
 }
 
-const writtenTasks = (phase: PhasePlan, unit: Unit): number =>
-  'percent' in phase.amount ? (phase.amount.percent * unit.size) / 100 : plannedTasks(phase, unit);
+const countWrittenTasks = (phase: PhasePlan, unit: Unit): number =>
+  'percent' in phase.amount ? (phase.amount.percent * unit.size) / 100 : countPlannedTasks(phase, unit);
 
 /** Steps that differ by this share of their mean count as equal: thirds are 33 %, 33 % and 34 %. */
 const TOLERANCE = 0.2;

@@ -4,7 +4,7 @@ import type { Control } from './control';
 import { type DeployRecord, change, note } from './state';
 
 /** A pause by the system never replaces a pause by a person. */
-export function pausedBy(
+export function pauseDeploy(
   record: DeployRecord,
   nowMs: number,
   by: Exclude<Pause['by'], 'operator'>,
@@ -18,7 +18,7 @@ export function pausedBy(
 }
 
 /** Ends a pause. A person's pause ends only if a person has resumed, and has not paused again since. */
-export function unpaused(record: DeployRecord, nowMs: number, text: string): DeployRecord {
+export function endPause(record: DeployRecord, nowMs: number, text: string): DeployRecord {
   if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
   const control = { ...record.control, paused: null, noRevert: false, resuming: null };
   return note(change(record, nowMs, { control }), nowMs, 'resumed', text);

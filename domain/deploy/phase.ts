@@ -1,37 +1,37 @@
 import { formatTime } from '../text';
 import type { PhaseState } from '../views';
 import { phaseOver } from './control';
-import { totalsOf } from './counts';
+import { computeTotals } from './counts';
 import type { PhasePlan } from './plan';
 import { change, note, withPhase, type DeployRecord } from './state';
-import { stopOf } from './stop';
+import { findStop } from './stop';
 import { CURRENT, UNITS_AWAY, whyNoneMet } from './unavailable';
 
 /** The record of a deploy after a phase begins. */
 
-export function begunPhase(record: DeployRecord, { key, name }: PhasePlan, nowMs: number): DeployRecord {
+export function startPhase(record: DeployRecord, { key, name }: PhasePlan, nowMs: number): DeployRecord {
   const running = withPhase(record, Number(key), { state: 'running', startedAt: formatTime(nowMs) });
   return note(running, nowMs, 'phase-started', `phase ${name} begins`);
 }
 
 /** The record after a phase that has nothing left to do. */
-export function passedPhase(record: DeployRecord, phase: PhasePlan, hasNoUnits: boolean, nowMs: number): DeployRecord {
+export function passPhase(record: DeployRecord, phase: PhasePlan, hasNoUnits: boolean, nowMs: number): DeployRecord {
   const isAway = hasNoUnits && record.skipped.length > 0;
   const skipped = isAway ? UNITS_AWAY : CURRENT;
   const text = isAway ? `${phase.name}: ${skipped}` : `${phase.name} is current already`;
   const passed = note(withPhase(record, Number(phase.key), { skipped }), nowMs, 'phase-current', text);
-  return closedPhase(passed, phase, isAway, nowMs);
+  return closePhase(passed, phase, isAway, nowMs);
 }
 
 /**
  * Settles the state of a phase and drops the commands for it alone.
  * @param isAway all of its units are left out.
  */
-export function closedPhase(record: DeployRecord, { key }: PhasePlan, isAway: boolean, nowMs: number): DeployRecord {
+export function closePhase(record: DeployRecord, { key }: PhasePlan, isAway: boolean, nowMs: number): DeployRecord {
   const { skipPhase } = record.control;
-  const isStopped = stopOf(record) !== null;
+  const isStopped = findStop(record) !== null;
   const view = record.phases[Number(key)];
-  const lost = isStopped || !view ? null : whyNoneMet(totalsOf(view), isAway);
+  const lost = isStopped || !view ? null : whyNoneMet(computeTotals(view), isAway);
   const why = skipPhase ? `phase by ${skipPhase.actor}: ${skipPhase.reason}` : lost;
   const state: PhaseState = isStopped ? 'failed' : why === null ? 'succeeded' : 'skipped';
   const skipped = why === null ? {} : { skipped: why };

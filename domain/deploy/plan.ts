@@ -115,7 +115,7 @@ export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
 });
 
 /** The wanted state of each unit of a phase. */
-export const wantOf = (
+export const toWant = (
   { amount }: Pick<PhasePlan, 'amount'>,
   { version, artifacts }: Pick<DeployPlan, 'version' | 'artifacts'>,
 ): Want => ({ version, artifacts, amount: 'units' in amount ? { all: true } : amount });
@@ -127,7 +127,7 @@ export const targetsFor = (units: readonly Pick<Unit, 'id'>[], want: Want): Plan
 export type Want = Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
 
 /** The units in a phase. With `{ units: 5% }` it has whole units, in the order of their ids. */
-export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly U[]): U[] {
+export function pickPhaseUnits<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly U[]): U[] {
   const inside = units.filter((unit) => inScope(phase.scope, unit));
   if (!('units' in phase.amount)) return inside;
   const ordered = [...inside].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -135,7 +135,7 @@ export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount
 }
 
 /** The number of a unit's tasks on the version after the phase. */
-export function plannedTasks(phase: Pick<PhasePlan, 'amount'>, unit: Unit): number {
+export function countPlannedTasks(phase: Pick<PhasePlan, 'amount'>, unit: Unit): number {
   return 'units' in phase.amount ? unit.size : tasksOf(phase.amount, unit.size);
 }
 
@@ -184,7 +184,7 @@ const steps = (pre: readonly StepSpec[], post: readonly StepSpec[]): Pick<PhaseP
 });
 
 function refuseEmpty(phase: PhasePlan, units: readonly Unit[], allowEmpty: boolean): void {
-  if (allowEmpty || unitsOf(phase, units).length > 0) return;
+  if (allowEmpty || pickPhaseUnits(phase, units).length > 0) return;
   const known = units.map((unit) => unit.id).slice(0, 5);
   throw new PlanError(
     `the scope ${phase.scope} of phase ${phase.name} matches none of the units (${known.join(', ')}${units.length > 5 ? ', …' : ''})`,

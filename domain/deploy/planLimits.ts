@@ -30,7 +30,7 @@ function refuseLargeFleet(pushType: string, units: readonly Unit[]): void {
   refuseManyUnits(pushType, units.length);
   const seen = new Set<string>();
   for (const unit of units) {
-    const odd = oddityOf(unit) ?? (seen.has(unit.id) ? 'is named twice' : undefined);
+    const odd = describeOddity(unit) ?? (seen.has(unit.id) ? 'is named twice' : undefined);
     if (odd !== undefined) throw new PlanError(`${pushType}: unit ${unit.id.slice(0, 200)} ${odd}`);
     seen.add(unit.id);
   }
@@ -41,7 +41,7 @@ function refuseLargeFleet(pushType: string, units: readonly Unit[]): void {
     );
 }
 
-function oddityOf({ id, labels }: Unit): string | undefined {
+function describeOddity({ id, labels }: Unit): string | undefined {
   const { unitIdLength, labels: most, labelLength } = FLEET_LIMITS;
   const given = Object.entries(labels);
   if (id === '' || id.length > unitIdLength)

@@ -2,7 +2,7 @@ import { SHOWN_UNITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { STATE_LIMITS } from '../limits';
 import type { DeployPlan, PhasePlan, PlannedTarget } from './plan';
-import { partOf, selected, type Part, type Snapshot, type SnapshotUnit } from './snapshot';
+import { toPart, selectUnits, type Part, type Snapshot, type SnapshotUnit } from './snapshot';
 import { versionBefore, type RevertRules } from './versionBefore';
 
 /** The units that a deploy has reached, as rules: the parts to which its updates were sent. */
@@ -22,10 +22,10 @@ interface Deployed {
 }
 
 /** The parts to which updates went. Units outside them were not updated, so they need no revert. */
-export const reachedParts = ({ plan, sent, leftOutSets }: Deployed): Part[] =>
+export const listReachedParts = ({ plan, sent, leftOutSets }: Deployed): Part[] =>
   sent.flatMap(({ phase, leftOut }) => {
     const planned = plan?.phases.find(({ key }) => key === phase);
-    return planned ? [partOf(planned, leftOut === null ? [] : leftOutSets[leftOut])] : [];
+    return planned ? [toPart(planned, leftOut === null ? [] : leftOutSets[leftOut])] : [];
   });
 
 /** Adds an update that is sent to a phase while some units are left out. */
@@ -67,7 +67,11 @@ export function asBefore<U extends Unit>(
 }
 
 /** The inheritance that a deploy leaves to the next. The snapshot of the deploy includes its own inheritance. */
-export const inheritanceOf = (version: string, before: Snapshot, inherited: Inheritance | undefined): Inheritance => ({
+export const buildInheritance = (
+  version: string,
+  before: Snapshot,
+  inherited: Inheritance | undefined,
+): Inheritance => ({
   left: [...new Set([...(inherited?.left ?? []), version])].slice(-STATE_LIMITS.inheritedLeft.max),
   before,
 });
@@ -88,7 +92,7 @@ export function someWithoutPast(
   if (lost.length <= SHOWN_UNITS) return lost;
   // Unavailable units are likely to be left out.
   const likely = [...lost].sort((one, other) => Number(other.available) - Number(one.available));
-  const each = parts.flatMap((part) => selected(likely, [wholly(part)])[0] ?? []);
+  const each = parts.flatMap((part) => selectUnits(likely, [wholly(part)])[0] ?? []);
   return [...new Set([...lost.slice(0, SHOWN_UNITS), ...each])];
 }
 
@@ -96,13 +100,13 @@ export function someWithoutPast(
 const wholly = (part: Part): Part => ('units' in part.amount ? { ...part, amount: { all: true } } : part);
 
 /** The units without a known past that an update may have reached. */
-export const reachedWithoutPast = (units: readonly SnapshotUnit[], parts: readonly Part[]): string[] =>
-  selected(units, parts.map(wholly)).map(({ id }) => id);
+export const listReachedWithoutPast = (units: readonly SnapshotUnit[], parts: readonly Part[]): string[] =>
+  selectUnits(units, parts.map(wholly)).map(({ id }) => id);
 
 /** Units that were updated and whose earlier version is unknown. */
 export const unitsWithoutPast = (
   deployed: Deployed & { readonly fleet: { readonly withoutPast: readonly SnapshotUnit[] } | null },
-): string[] => reachedWithoutPast(deployed.fleet?.withoutPast ?? [], reachedParts(deployed));
+): string[] => listReachedWithoutPast(deployed.fleet?.withoutPast ?? [], listReachedParts(deployed));
 
 /**
  * The targets of a revert for each unit. `updatedBy` names the updates that were sent: the revert covers only tasks that they updated, or that

@@ -4,13 +4,13 @@ import { inScope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
 import { describeCheck } from '../health/describe';
 import { longestLookback } from '../health/lookback';
-import { onCloseOf, openTimesOf, withBlackouts, type OpenTimes } from '../release/openTimes';
+import { getOnClose, toOpenTimes, withBlackouts, type OpenTimes } from '../release/openTimes';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatDuration, formatTime } from '../text';
 import type { PlanView } from '../views';
 import { estimate } from './estimate';
-import { cumulativeShares, patternOf, reachedBy } from './pattern';
-import { planDeploy, plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
+import { cumulativeShares, classifyPattern, findReachedUnits } from './pattern';
+import { planDeploy, countPlannedTasks, pickPhaseUnits, type DeployPlan, type PhasePlan } from './plan';
 import { PlanError } from './planLimits';
 
 /** The basis of an estimate, in ms. */
@@ -37,11 +37,11 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
   const { expireAfter } = spec.releases;
   const plan = planDeploy(deploy.with, units, [], '');
   const shares = cumulativeShares(plan, units);
-  const estimated = timesOf(plan, units, withBlackouts(spec, deploy), times);
+  const estimated = estimatePhaseTimes(plan, units, withBlackouts(spec, deploy), times);
   return {
     pipeline: spec.pipeline,
     action,
-    pattern: patternOf(plan, units),
+    pattern: classifyPattern(plan, units),
     ...(deploy.soak === undefined ? {} : { soak: { ...deploy.soak, forMs: deploy.soak.for } }),
     ...(expireAfter === undefined ? {} : { expireAfterMs: expireAfter }),
     phases: plan.phases.map((phase, index) => ({
@@ -50,25 +50,30 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
       scope: phase.scope,
       amount: formatAmount(phase.amount),
       effectivePercent: Math.round((shares[index] ?? 0) * 1000) / 10,
-      units: unitsOf(phase, units).map((unit) => ({ id: unit.id, tasks: plannedTasks(phase, unit) })),
+      units: pickPhaseUnits(phase, units).map((unit) => ({ id: unit.id, tasks: countPlannedTasks(phase, unit) })),
       ...{ startsAt: null, updatedAt: null, bakedAt: null, ...estimated[index] },
     })),
     checks: deploy.with.healthChecks.map((check) => ({ name: check.name, rule: describeCheck(check, deploy.with) })),
     finishesAt: estimated.at(-1)?.bakedAt ?? null,
-    warnings: [...(times.warnings ?? []), ...misleadingPhases(plan, units), ...uncounted(plan), ...assumption(times)],
+    warnings: [
+      ...(times.warnings ?? []),
+      ...findMisleadingPhases(plan, units),
+      ...findUncountedSteps(plan),
+      ...assumption(times),
+    ],
   };
 }
 
 type Shown = Pick<PlanView['phases'][number], 'startsAt' | 'updatedAt' | 'bakedAt'>;
 
-function timesOf(
+function estimatePhaseTimes(
   plan: DeployPlan,
   units: readonly Unit[],
   action: DeployAction,
   { now, updateTimeMs, openingAt }: PlanTimes,
 ): Shown[] {
   const { with: spec } = action;
-  const reached = reachedBy(plan, units);
+  const reached = findReachedUnits(plan, units);
   const isGuarded = spec.mode === 'parallel' && spec.healthChecks.length > 0;
   const leastBakeMs = isGuarded ? longestLookback(spec.healthChecks, spec.healthInterval) : 0;
   const lengths = plan.phases.map(({ bakeMs }, index) =>
@@ -76,8 +81,8 @@ function timesOf(
       ? { updateMs: 0, bakeMs: 0 }
       : { updateMs: updateTimeMs, bakeMs: Math.max(bakeMs, leastBakeMs) },
   );
-  const open = openTimesOf(action);
-  const window = open && { onClose: onCloseOf(open), stateAt: (atMs: number) => openingAt(open, atMs) };
+  const open = toOpenTimes(action);
+  const window = open && { onClose: getOnClose(open), stateAt: (atMs: number) => openingAt(open, atMs) };
   return estimate(lengths, now, window).map(({ startsAtMs, updatedAtMs, bakedAtMs }) => ({
     startsAt: formatTime(startsAtMs),
     updatedAt: formatTime(updatedAtMs),
@@ -86,7 +91,7 @@ function timesOf(
 }
 
 /** The duration of steps is unknown. */
-function uncounted({ phases }: DeployPlan): PlanView['warnings'] {
+function findUncountedSteps({ phases }: DeployPlan): PlanView['warnings'] {
   const names = phases.filter(({ pre, post }) => pre !== undefined || post !== undefined).map(({ name }) => name);
   if (names.length === 0) return [];
   return [{ code: 'uncounted-steps', message: `the time that pre and post take is not counted: ${names.join(', ')}` }];
@@ -99,15 +104,15 @@ function assumption({ assumed, updateTimeMs }: PlanTimes): PlanView['warnings'] 
 }
 
 /** The phases whose percentages, for these units, mean much more than written. */
-export const misleadingPhases = ({ phases }: DeployPlan, units: readonly Unit[]): PlanView['warnings'] =>
-  phases.flatMap((phase) => warningOf(phase, units));
+export const findMisleadingPhases = ({ phases }: DeployPlan, units: readonly Unit[]): PlanView['warnings'] =>
+  phases.flatMap((phase) => checkPhasePercent(phase, units));
 
-function warningOf(phase: PhasePlan, units: readonly Unit[]): PlanView['warnings'] {
+function checkPhasePercent(phase: PhasePlan, units: readonly Unit[]): PlanView['warnings'] {
   const inside = units.filter((unit) => inScope(phase.scope, unit));
   const ofUnits = 'units' in phase.amount;
   const misleading = ofUnits
-    ? misleadingPercent(phase.amount.units, [inside.length])
-    : misleadingPercent(
+    ? findMisleadingPercent(phase.amount.units, [inside.length])
+    : findMisleadingPercent(
         phase.amount,
         inside.map(({ size }) => size),
       );
@@ -129,7 +134,7 @@ const MISLEADING_FACTOR = 2;
  * The effective percentage if, for these units, it is much more than written: 1 % of units with one task is all of them. Otherwise
  * undefined. It needs the sizes of units, so `lint` checks it only if there is a fleet next to the file.
  */
-export function misleadingPercent(
+export function findMisleadingPercent(
   amount: PhaseAmount,
   sizes: readonly number[],
 ): { written: number; effective: number } | undefined {

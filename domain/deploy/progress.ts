@@ -23,14 +23,14 @@ export function judgeProgress(
   success: Amount,
   unreachableOnes: Unreachable = 'waits',
 ): Progress {
-  const total = totalOf(units, presentOf);
+  const total = sumProgress(units, countPresentTasks);
   const required = tasksOf(success, total);
-  const live = totalOf(units, (unit) => Math.min(unit.live, presentOf(unit)));
+  const live = sumProgress(units, (unit) => Math.min(unit.live, countPresentTasks(unit)));
   if (live >= required) return { kind: 'met' };
   const failed = units.filter((unit) => unit.state === 'failed');
-  const lost = totalOf(failed, missingOf);
+  const lost = sumProgress(failed, countMissingTasks);
   const given = unreachableOnes === 'ends' ? units.filter(({ state }) => state === 'done') : [];
-  const unreachable = totalOf(given, (unit) => unit.unreachable);
+  const unreachable = sumProgress(given, (unit) => unit.unreachable);
   if (total - lost - unreachable >= required) return { kind: 'going' };
   return explain(failed, unreachable, `${plural(live, 'task')} live of ${required} needed`);
 }
@@ -40,10 +40,10 @@ export function judgeProgress(
  * not.
  */
 export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, { kind: 'going' | 'met' }> {
-  const notLive = totalOf(units, notLiveOf);
+  const notLive = sumProgress(units, countNotLive);
   if (notLive > 0) return { kind: 'not-live', reason: `${plural(notLive, 'task')} updated in time but not live` };
-  const pending = totalOf(units, pendingOf);
-  const unreachable = totalOf(units, (unit) => unit.unreachable);
+  const pending = sumProgress(units, countPendingTasks);
+  const unreachable = sumProgress(units, (unit) => unit.unreachable);
   const reasons = few(units.flatMap((unit) => (unit.reason ? [`${unit.id}: ${unit.reason}`] : [])));
   const text = [`${plural(pending, 'task')} not updated in time`, ...unreachableText(unreachable), ...reasons];
   return { kind: 'stuck', reason: text.join('; ') };
@@ -52,23 +52,23 @@ export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, 
 /**
  * Never below 0: if a unit counts more tasks as gone than it has, that must not offset tasks that another unit lacks.
  */
-const presentOf = ({ targeted, gone }: UnitProgress): number => Math.max(0, targeted - gone);
+const countPresentTasks = ({ targeted, gone }: UnitProgress): number => Math.max(0, targeted - gone);
 
-const pendingOf = ({ targeted, gone, updated }: UnitProgress): number => Math.max(0, targeted - gone - updated);
+const countPendingTasks = ({ targeted, gone, updated }: UnitProgress): number => Math.max(0, targeted - gone - updated);
 
 /**
  * If fewer tasks are pending than unreachable, some unreachable tasks were updated before. They may be live or not, so they are no
  * evidence.
  */
-function notLiveOf(unit: UnitProgress): number {
-  const updatedBefore = Math.max(0, unit.unreachable - pendingOf(unit));
+function countNotLive(unit: UnitProgress): number {
+  const updatedBefore = Math.max(0, unit.unreachable - countPendingTasks(unit));
   return Math.max(0, unit.updated - unit.live - updatedBefore);
 }
 
 function explain(failed: readonly UnitProgress[], unreachable: number, missing: string): Progress {
   const reasons = few(failed.map(({ id, reason }) => (reason ? `${id}: ${reason}` : id)));
   const text = [missing, ...unreachableText(unreachable), ...reasons].join('; ');
-  const dead = totalOf(failed, (unit) => unit.failed);
+  const dead = sumProgress(failed, (unit) => unit.failed);
   return dead > 0 ? { kind: 'not-live', reason: text } : { kind: 'stuck', reason: text };
 }
 
@@ -82,7 +82,7 @@ function few(reasons: readonly string[]): string[] {
 
 const unreachableText = (tasks: number): string[] => (tasks > 0 ? [`${plural(tasks, 'task')} unreachable`] : []);
 
-const totalOf = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
+const sumProgress = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
   units.reduce((total, unit) => total + of(unit), 0);
 
 /** The results of earlier tries of a phase. */
@@ -106,9 +106,9 @@ export function withEarlier(
 ): UnitProgress[] {
   const [earlier, whole] = [byId(before), byId(first)];
   return now.map((unit) => {
-    const sum = added(earlier.get(unit.id), unit);
+    const sum = addProgress(earlier.get(unit.id), unit);
     const { id, state, reason, ...counts } = whole.get(unit.id) ?? sum;
-    return missingOf(counts) <= missingOf(sum) ? { ...sum, ...counts } : sum;
+    return countMissingTasks(counts) <= countMissingTasks(sum) ? { ...sum, ...counts } : sum;
   });
 }
 
@@ -116,17 +116,17 @@ const byId = (units: readonly UnitProgress[]): Map<string, UnitProgress> =>
   new Map(units.map((unit) => [unit.id, unit]));
 
 /** The missing tasks of a phase: they exist but are not live on the version. */
-export const missingOf = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
+export const countMissingTasks = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
   Math.max(0, targeted - gone - live);
 
 /** The number of tasks in finished units that have not left their old version: no update will reach them any more. */
-export const untouchedOf = (units: readonly UnitProgress[]): number =>
-  totalOf(units, (unit) => (unit.state === 'done' ? Math.max(0, pendingOf(unit) - unit.unreachable) : 0));
+export const countUntouchedTasks = (units: readonly UnitProgress[]): number =>
+  sumProgress(units, (unit) => (unit.state === 'done' ? Math.max(0, countPendingTasks(unit) - unit.unreachable) : 0));
 
 /** A task that was missing and is not targeted again counts as unreachable. */
-function added(before: UnitProgress | undefined, now: UnitProgress): UnitProgress {
+function addProgress(before: UnitProgress | undefined, now: UnitProgress): UnitProgress {
   if (before === undefined) return now;
-  const unwanted = Math.max(0, missingOf(before) - now.targeted);
+  const unwanted = Math.max(0, countMissingTasks(before) - now.targeted);
   return {
     ...now,
     targeted: before.live + now.targeted + unwanted,

@@ -1,7 +1,7 @@
 import type { Unit } from '../fleet/unit';
 import { STATE_LIMITS } from '../limits';
 import { cutText } from '../size';
-import { listed, plural } from '../text';
+import { joinWords, plural } from '../text';
 import { versionBefore, type RevertRules } from './versionBefore';
 
 /** The number of versions, and of units of each, that are named; the others are counted. */
@@ -20,12 +20,12 @@ export function ranEach(units: readonly Unit[], rules: RevertRules): string | un
     else places.set(version, [unit.id]);
   }
   if (places.size < 2) return undefined;
-  const words = [...places].map(([version, ids]) => `${version ?? 'none that is known'} in ${firstOf(ids)}`);
+  const words = [...places].map(([version, ids]) => `${version ?? 'none that is known'} in ${formatFirstIds(ids)}`);
   const more = words.length > NAMED_AT_MOST ? [plural(words.length - NAMED_AT_MOST, 'more version')] : [];
   return cutText([...words.slice(0, NAMED_AT_MOST), ...more].join('; '), STATE_LIMITS.ranEach.max);
 }
 
-function firstOf(ids: readonly string[]): string {
+function formatFirstIds(ids: readonly string[]): string {
   const more = ids.length - NAMED_AT_MOST;
-  return listed(more > 0 ? [...ids.slice(0, NAMED_AT_MOST), `${more} more`] : ids, 'and');
+  return joinWords(more > 0 ? [...ids.slice(0, NAMED_AT_MOST), `${more} more`] : ids, 'and');
 }

@@ -3,10 +3,10 @@ import { hash } from '../hash';
 import type { DeploySpec } from '../spec/deploy';
 import { formatTime } from '../text';
 import { failurePoint } from './failurePoint';
-import { heldUnits } from './held';
-import { resultOf, type Ending } from './outcome';
-import { inheritanceOf, reachedParts } from './planRevert';
-import { idsOf, selected } from './snapshot';
+import { buildHeldUnits } from './held';
+import { buildDeployResult, type Ending } from './outcome';
+import { buildInheritance, listReachedParts } from './planRevert';
+import { listSnapshotIds, selectUnits } from './snapshot';
 import type { DeployInput, DeployRecord, DeployResult, Fleet } from './state';
 import { withRemains } from './steps';
 
@@ -18,7 +18,7 @@ export const deployResult = (ending: Ending, input: DeployInput, record: DeployR
     withBefore(
       input,
       record,
-      withInheritance(input, record, withProgress(input, record, resultOf(ending, input, record))),
+      withInheritance(input, record, withProgress(input, record, buildDeployResult(ending, input, record))),
     ),
   );
 
@@ -27,7 +27,7 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
   const held =
     fleet === null || canary || followOn || result.outcome !== 'succeeded'
       ? undefined
-      : heldUnits(fleet.now ?? fleet.snapshot, fleet.ofRules);
+      : buildHeldUnits(fleet.now ?? fleet.snapshot, fleet.ofRules);
   return held === undefined ? result : { ...result, held };
 }
 
@@ -49,15 +49,15 @@ export function recordBrought(
     version,
     artifacts,
     at: formatTime(endedAtMs ?? 0),
-    config: configOf(spec),
+    config: hashConfig(spec),
   };
   if (outcome !== 'succeeded') {
     if (outcome === 'reverted' || updates.length === 0) return undefined;
-    const reached = reachedUnits(record, fleet);
+    const reached = listUpdatedUnitIds(record, fleet);
     return onUnits({ ...brought, stopped: true }, reached ? { ids: reached } : { marks: fleet.marks });
   }
   const kept = keptUnits?.names ?? [];
-  const units = idsOf(fleet.now ?? fleet.snapshot);
+  const units = listSnapshotIds(fleet.now ?? fleet.snapshot);
   return onUnits(
     { ...brought, ...(rollback || unchanged ? { back: true } : {}), ...(kept.length > 0 ? { kept } : {}) },
     { ids: units && [...units, ...kept], marks: fleet.marks },
@@ -65,13 +65,13 @@ export function recordBrought(
 }
 
 /** The units to which updates went, if the workflow knows the units. */
-function reachedUnits(record: DeployRecord, fleet: Fleet): readonly string[] | undefined {
+function listUpdatedUnitIds(record: DeployRecord, fleet: Fleet): readonly string[] | undefined {
   const units = fleet.now ?? fleet.snapshot;
-  return 'units' in units ? selected(units.units, reachedParts(record)).map(({ id }) => id) : undefined;
+  return 'units' in units ? selectUnits(units.units, listReachedParts(record)).map(({ id }) => id) : undefined;
 }
 
 /** Locks distinguish configurations by this number. */
-export const configOf = ({ config }: Pick<DeploySpec, 'config'>): number => hash(JSON.stringify(config));
+export const hashConfig = ({ config }: Pick<DeploySpec, 'config'>): number => hash(JSON.stringify(config));
 
 function withProgress({ canary }: DeployInput, record: DeployRecord, result: DeployResult): DeployResult {
   const progress = result.outcome === 'succeeded' || canary ? null : failurePoint(record);
@@ -99,5 +99,5 @@ function withInheritance(
 ): DeployResult {
   const isComplete = result.outcome === 'succeeded' || result.outcome === 'reverted';
   if (isComplete || canary || fleet === null || updates.length === 0) return result;
-  return { ...result, leaves: inheritanceOf(version, fleet.snapshot, inherited) };
+  return { ...result, leaves: buildInheritance(version, fleet.snapshot, inherited) };
 }

@@ -49,7 +49,7 @@ export function newSifting(count: number, { portion, isKnown }: { portion: numbe
 }
 
 /** Folds in the answers to the first parts that were left. */
-export function sifted(before: Sifting, answers: readonly PartAnswer[]): Sifting {
+export function applyPartAnswers(before: Sifting, answers: readonly PartAnswer[]): Sifting {
   const { left, taken, missed, named, silent } = before;
   const failed = answers.filter(({ no }) => no !== undefined);
   const single = failed.filter(({ part }) => isSingle(part));

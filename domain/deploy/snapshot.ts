@@ -1,5 +1,5 @@
 import type { Unit } from '../fleet/unit';
-import { unitsOf, type PhasePlan } from './plan';
+import { pickPhaseUnits, type PhasePlan } from './plan';
 import type { RevertRules } from './versionBefore';
 
 /** The version of a unit before this deploy. */
@@ -38,7 +38,7 @@ export interface Selection {
   readonly back?: { readonly rules: RevertRules; readonly now?: Snapshot };
 }
 
-export const partOf = ({ kind, scope, amount }: PhasePlan, without: readonly string[] = []): Part => ({
+export const toPart = ({ kind, scope, amount }: PhasePlan, without: readonly string[] = []): Part => ({
   ...{ kind, scope, amount, without },
 });
 
@@ -49,19 +49,19 @@ export const everyUnit = (snapshot: Snapshot, without: readonly string[]): Selec
 });
 
 /** The units of a selection, in the order of the snapshot. Only a completion reaches units that joined. */
-export function selected<U extends SnapshotUnit>(units: readonly U[], parts: readonly Part[]): U[] {
+export function selectUnits<U extends SnapshotUnit>(units: readonly U[], parts: readonly Part[]): U[] {
   const planned = units.filter(({ joined }) => !joined);
   const found = new Set<string>();
   for (const part of parts) {
     const without = new Set(part.without);
-    for (const { id } of unitsOf(part, part.kind === 'completion' ? units : planned))
+    for (const { id } of pickPhaseUnits(part, part.kind === 'completion' ? units : planned))
       if (!without.has(id)) found.add(id);
   }
   return units.filter(({ id }) => found.has(id));
 }
 
 /** The ids of all units, if the workflow knows them. */
-export const idsOf = (snapshot: Snapshot | undefined): readonly string[] | undefined =>
+export const listSnapshotIds = (snapshot: Snapshot | undefined): readonly string[] | undefined =>
   snapshot && 'units' in snapshot ? snapshot.units.map(({ id }) => id) : undefined;
 
 /** Some units: their number, and the names of the first. */
@@ -72,7 +72,7 @@ export interface Named {
 
 export const NONE_NAMED: Named = { count: 0, names: [] };
 
-export const named = (ids: readonly string[], most: number): Named => ({
+export const toNamed = (ids: readonly string[], most: number): Named => ({
   count: ids.length,
   names: ids.slice(0, most),
 });

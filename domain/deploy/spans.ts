@@ -43,11 +43,11 @@ interface Accountable {
 export function accrue(of: Accountable, nowMs: number): Spans {
   const spentMs = nowMs - of.accountedMs;
   if (spentMs <= 0 || of.stage === 'ended') return of.spans;
-  const account = accountOf(of);
+  const account = pickSpan(of);
   return { ...of.spans, [account]: of.spans[account] + spentMs };
 }
 
-function accountOf({ stage, control }: Accountable): keyof Spans {
+function pickSpan({ stage, control }: Accountable): keyof Spans {
   if (stage === 'reverting') return 'revertMs';
   if (control.paused) return control.paused.by === 'dependency' ? 'dependencyWaitMs' : 'pausedMs';
   return ACCOUNT[stage];

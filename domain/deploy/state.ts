@@ -298,7 +298,7 @@ export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySit
 }
 
 /** The facts that the rules about verbs need. */
-export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): DeploySituation {
+export function toDeploySituation(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): DeploySituation {
   return {
     control: record.control,
     ended: record.stage === 'ended',

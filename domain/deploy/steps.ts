@@ -2,7 +2,7 @@ import type { Unit } from '../fleet/unit';
 import { deployId, releaseId } from '../ids';
 import type { StepCall, StepSpec } from '../spec/deploy';
 import type { DeployPlan, PhasePlan } from './plan';
-import { partOf, type Selection, type Snapshot } from './snapshot';
+import { toPart, type Selection, type Snapshot } from './snapshot';
 import type { DeployInput, DeployRecord, DeployResult, StepToUndo } from './state';
 
 /** Steps run before the updates of a phase (`pre`) and after its bake (`post`): docs/reference/pipelines.md#before-and-after-a-phase. */
@@ -37,7 +37,7 @@ export const stepName = (call: StepCall): string => ('service' in call ? call.se
 /** The same name, preceded by its kind. */
 export const stepWords = (call: StepCall): string => `${'service' in call ? 'service' : 'command'} ${stepName(call)}`;
 
-export const stepsOf = (phase: PhasePlan, time: StepTime): StepPlace[] =>
+export const listPhaseSteps = (phase: PhasePlan, time: StepTime): StepPlace[] =>
   (phase[time] ?? []).map((step, index) => ({ phase, time, index, step }));
 
 /** @param deploy the workflow id of the deploy. */
@@ -160,7 +160,7 @@ export function stepFacts(
     deploy: deployId(pipeline, release, action),
     phase: phase.name,
     version,
-    selection: { snapshot, parts: [partOf(phase, skipped)] },
+    selection: { snapshot, parts: [toPart(phase, skipped)] },
     lastGood,
   };
 }

@@ -1,4 +1,4 @@
-import { reverting } from './control';
+import { applyRevert } from './control';
 import { unitsWithoutPast } from './planRevert';
 import { change, note, phaseUnderWay, type DeployInput, type DeployRecord } from './state';
 import { unitNames } from './unavailable';
@@ -13,7 +13,7 @@ export type Stop =
  * The event that ends the phases early, if there is one: a person's revert, an unhealthy verdict, a cancel, or another release, in this
  * order.
  */
-export function stopOf(record: DeployRecord): Stop | null {
+export function findStop(record: DeployRecord): Stop | null {
   const { revert, cancel, overtaken } = record.control;
   if (revert) return { kind: 'revert', by: revert.actor, reason: revert.reason };
   if (record.unhealthy !== undefined) return { kind: 'revert', by: 'health', reason: record.unhealthy };
@@ -25,7 +25,7 @@ export function stopOf(record: DeployRecord): Stop | null {
 /** Whether to leave the step under way. Only a person can end a revert, and only if its tasks do not come up. */
 export function isLeft(record: DeployRecord): boolean {
   if (record.stage === 'reverting') return record.revertStuck && record.control.cancel !== null;
-  return stopOf(record) !== null || record.control.skipPhase !== null;
+  return findStop(record) !== null || record.control.skipPhase !== null;
 }
 
 /** An unhealthy verdict, or its equivalent: the action that it asks for, and one sentence. */
@@ -56,7 +56,7 @@ export function tryAutoRevert(
     const why = `not reverted, since nothing is known about what ${unitNames(lost)} ran before`;
     return { kind: 'kept', reason: `${reason}; ${why}` };
   }
-  const control = reverting(record.control, record.control.revert);
+  const control = applyRevert(record.control, record.control.revert);
   const reverted = change(record, nowMs, { unhealthy: reason, control });
   return { kind: 'reverting', record: note(reverted, nowMs, 'unhealthy', reason) };
 }

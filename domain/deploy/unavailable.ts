@@ -3,7 +3,7 @@ import type { Unit } from '../fleet/unit';
 import { plural } from '../text';
 import type { UnitTotals } from '../views';
 import type { PhasePlan } from './plan';
-import { everyUnit, partOf, type Named, type Selection } from './snapshot';
+import { everyUnit, toPart, type Named, type Selection } from './snapshot';
 import { change, note, type DeployInput, type DeployRecord } from './state';
 
 /** Units whose region is down, and how a deploy treats them (docs/design/deploy.md#phases). */
@@ -45,7 +45,7 @@ export const whyFirstWaits = ({ version }: Pick<DeployInput, 'version'>, { name 
   `the first that would meet ${version}; resume when ${itIs(down)} back, or skip-phase to begin with the next`;
 
 /** Leaves these units out of all phases from now on; units that have returned take part again. */
-export function leavingOut(record: DeployRecord, down: readonly string[], nowMs: number): DeployRecord {
+export function leaveOutUnits(record: DeployRecord, down: readonly string[], nowMs: number): DeployRecord {
   const { skipped } = record;
   const fresh = down.filter((id) => !skipped.includes(id));
   const back = skipped.filter((id) => !down.includes(id));
@@ -57,11 +57,11 @@ export function leavingOut(record: DeployRecord, down: readonly string[], nowMs:
   return back.length > 0 ? note(noted, nowMs, 'units-back', `${unitNames(back)} ${are} available again`) : noted;
 }
 
-const areAway = (down: Named): string => `${namesOf(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
+const areAway = (down: Named): string => `${formatNamed(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
 const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
 
 /** The units that a deploy concerns. For a follow-on, only those that were left out; for a rollback, none that another pipeline has updated since. */
-export const concerned = (
+export const filterConcerned = (
   units: readonly Unit[],
   only: readonly string[] | undefined,
   kept: ReadonlyMap<string, unknown> = new Map(),
@@ -100,16 +100,16 @@ export const phaseUnits = (
 ): Selection => {
   const then = fleet?.snapshot ?? { units: [] };
   const snapshot = phase.kind === 'completion' ? (fleet?.now ?? then) : then;
-  return { snapshot, parts: [partOf(phase, skipped)] };
+  return { snapshot, parts: [toPart(phase, skipped)] };
 };
 
 const SHOWN = 5;
 
 /** `kvstore-y`, or the first names if there are many. */
-export const unitNames = (units: readonly string[]): string => namesOf({ count: units.length, names: units });
+export const unitNames = (units: readonly string[]): string => formatNamed({ count: units.length, names: units });
 
 /** Like `unitNames`, if only some names are known. */
-export function namesOf({ count, names }: Named): string {
+export function formatNamed({ count, names }: Named): string {
   if (names.length === 0) return plural(count, 'unit');
   const more = count - Math.min(SHOWN, names.length);
   return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${plural(more, 'other')}` : ''}`;

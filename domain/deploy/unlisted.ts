@@ -19,7 +19,7 @@ export interface UnlistedUnits {
 export const NAMED_UNLISTED = 5;
 
 /** `kvstore-y (3 of 6 tasks run kv:2) and 2 others are not listed any more` */
-export function unlistedWords({ count, units }: UnlistedUnits, version: string): string {
+export function describeUnlisted({ count, units }: UnlistedUnits, version: string): string {
   const names = units.map((unit) => `${unit.id} (${presentWords(unit, version)})`).join(', ');
   const more = count > units.length ? ` and ${plural(count - units.length, 'other')}` : '';
   return `${names}${more} ${count === 1 ? 'is' : 'are'} not listed any more`;

@@ -2,7 +2,7 @@ import { deployId, workflowIds } from '../ids';
 import { withBlackout } from '../release/openTimes';
 import { formatTime, plural, withReason } from '../text';
 import type { DeployStatus, DeploySummary, Pause } from '../views';
-import { totalsOf } from './counts';
+import { computeTotals } from './counts';
 import type { DeployInput, DeployRecord } from './state';
 import { accrue } from './spans';
 
@@ -36,13 +36,13 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
   return {
     ...summary,
     summary: summarise(record, input.version),
-    ...waitOf(record, input),
+    ...findWait(record, input),
     ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
     updates: record.updates,
     ...(record.fleet?.pattern === undefined ? {} : { pattern: record.fleet.pattern }),
     ...(record.result?.blame === undefined ? {} : { blame: record.result.blame }),
     phases: record.phases,
-    pausedGroups: pausedNow(record),
+    pausedGroups: listPausedGroups(record),
     health: record.health,
     commands: record.commands,
     timeline: record.timeline,
@@ -63,7 +63,10 @@ export function summarise(record: DeployRecord, version: string): string {
 }
 
 /** A closed window, or a lock that another deploy holds; pauses are reported elsewhere. */
-function waitOf(record: DeployRecord, { version, spec }: Identity): Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'> {
+function findWait(
+  record: DeployRecord,
+  { version, spec }: Identity,
+): Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'> {
   const { stage, windowUntil, waitsForGuests, service } = record;
   if (stage !== 'waiting-window' && stage !== 'waiting-lock') return { blockedBy: null, until: null };
   const blockedBy = SUMMARIES[stage](record, version);
@@ -74,7 +77,7 @@ function waitOf(record: DeployRecord, { version, spec }: Identity): Pick<DeployS
 }
 
 /** A revert moves all units, so no group is paused then. */
-const pausedNow = ({ stage, pausedGroups }: DeployRecord): DeployRecord['pausedGroups'] =>
+const listPausedGroups = ({ stage, pausedGroups }: DeployRecord): DeployRecord['pausedGroups'] =>
   stage === 'reverting' || stage === 'ended' ? [] : pausedGroups;
 
 /** The obstacle for it, or for a part of it, before its next phase. */
@@ -82,7 +85,7 @@ function expectation(record: DeployRecord): string {
   const { stage, control } = record;
   const { frozen, overtaken } = control;
   if (stage === 'reverting') return '';
-  const paused = pausedNow(record);
+  const paused = listPausedGroups(record);
   if (paused.length > 0) return `; paused until healthy: ${paused.map(({ group }) => group).join(', ')}`;
   if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so it stops after this phase`;
   return frozen ? `; frozen by ${frozen.actor}, so it pauses before its next phase` : '';
@@ -98,27 +101,27 @@ const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
       : `waiting until nobody else deploys ${record.service ?? 'the service'}`,
   'waiting-window': ({ windowUntil, windowWhy = '' }) =>
     withBlackout(`waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`, windowWhy),
-  preprocessing: (record) => `preparing ${phaseOf(record)}${stepOf(record)}`,
-  updating: (record, version) => `updating ${progressOf(record)} to ${version} in ${phaseOf(record)}`,
+  preprocessing: (record) => `preparing ${formatPhasePosition(record)}${formatStepSuffix(record)}`,
+  updating: (record, version) => `updating ${formatLiveCount(record)} to ${version} in ${formatPhasePosition(record)}`,
   baking: (record, version) => {
     if (record.kept) return `keeping the canary of ${version} until its release lets it go`;
     const until = record.phases[record.cursor]?.bakeUntil;
-    return `baking ${phaseOf(record)}${until ? ` until ${until}` : ''}`;
+    return `baking ${formatPhasePosition(record)}${until ? ` until ${until}` : ''}`;
   },
-  postprocessing: (record) => `finishing ${phaseOf(record)}${stepOf(record)}`,
-  reverting: (record) => `${withReason('reverting', record.revert?.reason ?? '')}${stepOf(record)}`,
+  postprocessing: (record) => `finishing ${formatPhasePosition(record)}${formatStepSuffix(record)}`,
+  reverting: (record) => `${withReason('reverting', record.revert?.reason ?? '')}${formatStepSuffix(record)}`,
   ended: (record) => record.result?.reason ?? 'ended',
 };
 
-const stepOf = ({ step }: DeployRecord): string => (step === null ? '' : `, ${step}`);
+const formatStepSuffix = ({ step }: DeployRecord): string => (step === null ? '' : `, ${step}`);
 
-const phaseOf = (record: DeployRecord): string => {
+const formatPhasePosition = (record: DeployRecord): string => {
   const phase = record.phases[record.cursor];
   return phase ? `phase ${phase.name} (${phase.index + 1} of ${record.phases.length})` : 'the first phase';
 };
 
-function progressOf(record: DeployRecord): string {
-  const { targeted, live } = totalsOf(record.phases[record.cursor] ?? { units: [] });
+function formatLiveCount(record: DeployRecord): string {
+  const { targeted, live } = computeTotals(record.phases[record.cursor] ?? { units: [] });
   return targeted === 0 ? 'tasks' : `${live} of ${plural(targeted, 'task')}`;
 }
 

@@ -24,7 +24,7 @@ export interface Concerned {
 /**
  * The pipelines concerned by an event, each with the artifacts under its own names, in the order of the subscribers.
  */
-export function concernedPipelines(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
+export function findConcernedPipelines(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
   return subscribers.flatMap(({ pipeline, subscriptions }) => {
     const wanted = subscriptions.filter((subscription) => matchesWanted(event, subscription.with));
     const artifacts = wanted.map(({ artifact }): Artifact => ({ ...event.artifact, name: artifact }));

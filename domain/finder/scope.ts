@@ -1,5 +1,5 @@
 import { matches } from '../pattern';
-import { writtenOut } from '../plainText';
+import { escapeUnsafe } from '../plainText';
 import type { FinderEvent } from './match';
 import { MANUAL, PIPELINE_OUTPUT } from './standard';
 
@@ -43,19 +43,19 @@ export function outOfScope(scope: WebhookScope | null, said: Event): OutOfScope 
   if (what !== undefined) return { what };
   const artifacts = 'finder' in said ? [said.artifact] : said.artifacts;
   const repository = artifacts.map((one) => one.builtFrom?.repository).find((one) => !mayName(scope, one));
-  return repository === undefined ? undefined : { what: speakOf(repository) };
+  return repository === undefined ? undefined : { what: describeMention(repository) };
 }
 
 function notPublished(scope: WebhookScope, { finder, about }: FinderEvent): string | undefined {
-  if (!isAmong(scope.finders, finder)) return `publish for the finder ${quoted(finder)}`;
+  if (!isAmong(scope.finders, finder)) return `publish for the finder ${quoteDelivery(finder)}`;
   const said = Object.entries(about).flatMap(([key, values]) => [values].flat().map((value) => ({ key, value })));
   // An empty `with` must not bypass the allowed keys and values.
   if (said.length === 0 && scope.with !== undefined) return 'publish what has nothing in its with';
   const wrong = said.find((one) => !mayEnter(scope, one));
   if (wrong === undefined) return undefined;
   return wrong.key === 'repository' && scope.repositories !== undefined
-    ? speakOf(wrong.value)
-    : `publish what has ${quoted(wrong.key)} ${quoted(wrong.value)} in its with`;
+    ? describeMention(wrong.value)
+    : `publish what has ${quoteDelivery(wrong.key)} ${quoteDelivery(wrong.value)} in its with`;
 }
 
 function mayEnter(scope: WebhookScope, { key, value }: { readonly key: string; readonly value: string }): boolean {
@@ -65,9 +65,9 @@ function mayEnter(scope: WebhookScope, { key, value }: { readonly key: string; r
 }
 
 const notAddressed = (scope: WebhookScope, pipeline: string): string | undefined =>
-  isAmong(scope.pipelines, pipeline) ? undefined : `address the pipeline ${quoted(pipeline)}`;
+  isAmong(scope.pipelines, pipeline) ? undefined : `address the pipeline ${quoteDelivery(pipeline)}`;
 
-const speakOf = (repository: string): string => `speak of the repository ${quoted(repository)}`;
+const describeMention = (repository: string): string => `speak of the repository ${quoteDelivery(repository)}`;
 
 /** Names at forges are case-insensitive. */
 function mayName({ repositories }: WebhookScope, repository: string | undefined): boolean {
@@ -99,4 +99,4 @@ const isAmong = (patterns: readonly string[], text: string): boolean =>
 const MAX_QUOTED = 200;
 
 /** The text of the delivery, without characters that control a terminal. */
-const quoted = (text: string): string => writtenOut(JSON.stringify(text.slice(0, MAX_QUOTED)));
+const quoteDelivery = (text: string): string => escapeUnsafe(JSON.stringify(text.slice(0, MAX_QUOTED)));

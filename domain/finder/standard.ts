@@ -30,7 +30,7 @@ export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string
 export function whyCannotFind(finder: string, given: Readonly<Record<string, unknown>>): string | undefined {
   const choices = Object.hasOwn(STANDARD_FINDERS, finder) ? STANDARD_FINDERS[finder] : undefined;
   if (choices === undefined || choices.some((keys) => hasExactly(keys, given))) return undefined;
-  const wanted = choices.map(shownKeys).join(' or ');
+  const wanted = choices.map(formatWithKeys).join(' or ');
   const wrong = Object.entries(given).find(([key, value]) => !isFit(key, value));
   if (wrong)
     return `with.${wrong[0]} is not ${LISTS.has(wrong[0]) ? `a list of 1 to ${MOST} texts` : 'a text'}; ${finder} takes ${wanted}`;
@@ -48,4 +48,5 @@ const isFit = (key: string, value: unknown): boolean =>
 
 const isWritten = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-const shownKeys = (keys: readonly string[]): string => (keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`);
+const formatWithKeys = (keys: readonly string[]): string =>
+  keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`;

@@ -1,7 +1,7 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { unfitArtifact, unfitText } from '../excess';
-import { grouped } from '../grouped';
-import { aligned, list, marked, sections } from '../markdown';
+import { groupBy } from '../grouped';
+import { alignCells, list, formatMarkdown, sections } from '../markdown';
 import { formatDuration } from '../text';
 import type { Trigger } from '../views';
 import type { WantedArtifact, Page } from './pages';
@@ -59,15 +59,15 @@ export type Reception =
  * The results of a finder for a page: for each pipeline its submissions, in order. A submission holds one artifact of each name. If a finder found
  * several of one name, none of which replaces another, each has a submission of its own. Unrequested artifacts are left out.
  */
-export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): SweepSubmission[] {
+export function buildSubmissions(finder: string, { asked }: Page, { found }: FinderAnswer): SweepSubmission[] {
   const wanted = new Set(asked.map(subscriptionKey));
   const fit = found.filter(
     ({ pipeline, artifact }) =>
       wanted.has(subscriptionKey({ pipeline, artifact: artifact.name })) && !unfitArtifact(artifact),
   );
-  return grouped(fit, ({ pipeline }) => pipeline).flatMap(([pipeline, own]) =>
+  return groupBy(fit, ({ pipeline }) => pipeline).flatMap(([pipeline, own]) =>
     rounds(own.map(({ artifact }) => artifact)).map((artifacts) => {
-      const key = `${finder}:${artifacts.map(identityOf).sort().join('+')}`;
+      const key = `${finder}:${artifacts.map(formatIdentity).sort().join('+')}`;
       return { pipeline, artifacts, trigger: { kind: 'finder', actor: `service:${finder}`, key } };
     }),
   );
@@ -75,7 +75,7 @@ export function submissionsOf(finder: string, { asked }: Page, { found }: Finder
 
 /** The first of each name, then the second of each that has one, and so on. */
 function rounds(artifacts: readonly Artifact[]): Artifact[][] {
-  const byName = grouped(artifacts, ({ name }) => name).map(([, own]) => own);
+  const byName = groupBy(artifacts, ({ name }) => name).map(([, own]) => own);
   const count = Math.max(0, ...byName.map((own) => own.length));
   return Array.from({ length: count }, (_, round) => byName.flatMap((own) => own[round] ?? []));
 }
@@ -84,7 +84,7 @@ const subscriptionKey = ({ pipeline, artifact }: Pick<WantedArtifact, 'pipeline'
   `${pipeline}/${artifact}`;
 
 /** The outcome after a page was answered. */
-export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer): SweepOutcome {
+export function recordAnswer(outcome: SweepOutcome, page: Page, answer: FinderAnswer): SweepOutcome {
   const next = {
     ...outcome,
     cursor: outcome.cursor ?? answer.cursor,
@@ -115,7 +115,11 @@ export const forbidden = (outcome: SweepOutcome, pipeline: string, why: string):
 const MOST_FORBIDDEN = 500;
 
 /** The outcome after a submission was received. */
-export function received(outcome: SweepOutcome, { pipeline }: SweepSubmission, reception: Reception): SweepOutcome {
+export function recordReception(
+  outcome: SweepOutcome,
+  { pipeline }: SweepSubmission,
+  reception: Reception,
+): SweepOutcome {
   if (reception.kind === 'refused')
     return withRefusal(outcome, pipeline, `${pipeline}: ${reception.why}`, reception.again);
   return { ...outcome, [reception.kind]: outcome[reception.kind] + 1 };
@@ -135,11 +139,13 @@ function withRefusal(outcome: SweepOutcome, pipeline: string, said: string, agai
 /** The details of sweeps in the Web UI: their interval while they continue, then the result of the last one. */
 export function sweepDetails(finder: string, outcome: SweepCounts | null, intervalMs?: number): string {
   const often = intervalMs === undefined ? '' : ` every ${formatDuration(intervalMs)}`;
-  if (outcome === null) return sections(marked`Asks **${finder}**${often} what is new for its pipelines.`);
+  if (outcome === null) return sections(formatMarkdown`Asks **${finder}**${often} what is new for its pipelines.`);
   const rows = COUNT_WORDS.map(([name, what]) => [String(outcome[name]), what]);
   const more = outcome.refused - outcome.said.length;
-  const reasons = [...outcome.said, ...(more > 0 ? [`and ${more} more`] : [])].map((reason) => marked`${reason}`);
-  return sections(marked`**${finder}** was asked what is new.`, aligned(rows), list('Refused:', reasons));
+  const reasons = [...outcome.said, ...(more > 0 ? [`and ${more} more`] : [])].map(
+    (reason) => formatMarkdown`${reason}`,
+  );
+  return sections(formatMarkdown`**${finder}** was asked what is new.`, alignCells(rows), list('Refused:', reasons));
 }
 
 const COUNT_WORDS = [

@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { outcomeOf, qualityOf, type KnownOutcome, type Quality } from './quality';
+import { toKnownOutcome, measureQuality, type KnownOutcome, type Quality } from './quality';
 import { evidenceIn, ownTicks, replayTicks, type Replayed, type Tick } from './replay';
 import { isCounted, type Result } from './result';
 import { betterLimit, criticalLimit, limitText, type Known, type Tuned } from './tuning';
@@ -51,7 +51,7 @@ export interface Attempt {
 }
 
 /** The hypothetical performance of a check, from all attempts. */
-export function backtestOf(check: HealthCheck, attempts: readonly Attempt[]): Backtest {
+export function buildBacktest(check: HealthCheck, attempts: readonly Attempt[]): Backtest {
   const tuned = betterLimit(
     check,
     attempts.flatMap(({ known }) => known),
@@ -59,7 +59,7 @@ export function backtestOf(check: HealthCheck, attempts: readonly Attempt[]): Ba
   return {
     check: check.name,
     tried: attempts.map(({ tried }) => tried),
-    quality: qualityOf(attempts.flatMap(({ outcome }) => outcome ?? [])),
+    quality: measureQuality(attempts.flatMap(({ outcome }) => outcome ?? [])),
     better: tuned && { ...tuned, text: limitText(check, tuned.limit) },
   };
 }
@@ -69,11 +69,11 @@ export function attempt(check: HealthCheck, trial: Trial): Attempt {
   const ticks = ownTicks(check, trial.ticks);
   const tried = tryOn(check, { ...trial, ticks });
   if (!isCounted(tried.result)) return { tried, outcome: null, known: [] };
-  return { tried, outcome: outcomeOn(trial, tried.foundAt), known: knownOf(check, { ...trial, ticks }) };
+  return { tried, outcome: outcomeOn(trial, tried.foundAt), known: toKnownTrials(check, { ...trial, ticks }) };
 }
 
 /** Until its fault began, a bad version counts as good: a limit that stops it earlier is wrong. */
-function knownOf(check: HealthCheck, { isBad, faultAt, ticks }: Trial): Known[] {
+function toKnownTrials(check: HealthCheck, { isBad, faultAt, ticks }: Trial): Known[] {
   const whole = { isBad: isBad === true, critical: criticalLimit(check, ticks) };
   if (!whole.isBad || faultAt === null) return [whole];
   const before = ticks.filter(({ at }) => at < faultAt);
@@ -112,7 +112,7 @@ const isFilled = ({ updatedAt, response }: Tick): boolean =>
   evidenceIn(response).some(({ window }) => window.start >= updatedAt);
 
 const outcomeOn = ({ isBad, faultAt, ticks }: Trial, foundAt: number | null) =>
-  outcomeOf(foundAt, { isBad: isBad === true, faultAt, updatedAt: ticks[0]?.updatedAt ?? 0 });
+  toKnownOutcome(foundAt, { isBad: isBad === true, faultAt, updatedAt: ticks[0]?.updatedAt ?? 0 });
 
 function backtestResult(trial: Trial, foundAt: number | null): Result {
   if (trial.isBad === null) return 'unknown';

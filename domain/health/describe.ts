@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../spec/health';
 import { formatDuration, plural } from '../text';
 import { formatValue } from './bound';
-import { ranksOf } from './judgeShift';
-import { lookbackOf } from './lookback';
-import { boundsOf } from './threshold';
+import { getRankMethod } from './judgeShift';
+import { computeLookback } from './lookback';
+import { listBounds } from './threshold';
 import type { Transform } from '../spec/healthFields';
 
 /** The settings of the deploy that affect a check. */
@@ -19,7 +19,7 @@ interface Surroundings {
 export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy }: Surroundings): string {
   const transforms = check.transform.length === 0 ? '' : ` (${check.transform.map(transformWords).join(', ')})`;
   const details = [
-    `over ${formatDuration(lookbackOf(check, healthInterval))}`,
+    `over ${formatDuration(computeLookback(check, healthInterval))}`,
     check.scope === 'deploy' ? 'of all units together' : '',
     check.minSamples === undefined ? '' : `of ${plural(check.minSamples, 'sample')} or more`,
     check.reporting === undefined ? '' : `${check.reporting} of the tasks reporting`,
@@ -28,7 +28,7 @@ export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy 
     check.passes === undefined ? '' : `healthy ${plural(check.passes, 'time')} in a row to pass`,
   ].filter((words) => words !== '');
   const then = ACTIONS[check.onUnhealthy ?? onUnhealthy];
-  const bounds = boundsOf(check.threshold).map((bound) => bound.describe(referenceWords(check.compare)));
+  const bounds = listBounds(check.threshold).map((bound) => bound.describe(referenceWords(check.compare)));
   return `${check.reduce} of ${check.metric}${transforms} ${bounds.join(' or ')}, ${details.join(', ')}: ${then}`;
 }
 
@@ -47,7 +47,7 @@ function transformWords(step: Transform): string {
 }
 
 function rankWords(check: HealthCheck): string {
-  const ranks = ranksOf(check);
+  const ranks = getRankMethod(check);
   if (ranks === undefined) return '';
   const { confidence, effect } = ranks;
   const sure = `${formatValue(confidence * 100)}% sure by ranks`;

@@ -2,11 +2,11 @@ import { parseAmount, tasksOf } from '../fleet/amount';
 import { formatDuration, plural } from '../text';
 import type { HealthCheck } from '../spec/health';
 import type { Bound, Judgement } from './bound';
-import { judgeShift, ranksOf } from './judgeShift';
+import { judgeShift, getRankMethod } from './judgeShift';
 import { stepFor } from './lookback';
 import { summariseSide, type SideSummary } from './reduce';
 import type { Side, TimeRange } from './series';
-import { boundsOf } from './threshold';
+import { listBounds } from './threshold';
 import { withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
 /** The basis of one evaluation of one check. */
@@ -33,12 +33,16 @@ export function evaluateCheck(evaluation: Evaluation): CheckEvidence {
   try {
     return evidenceFor(evaluation);
   } catch (error) {
-    return erroredEvidence(evaluation.check, evaluation.window, error instanceof Error ? error.message : String(error));
+    return createErroredEvidence(
+      evaluation.check,
+      evaluation.window,
+      error instanceof Error ? error.message : String(error),
+    );
   }
 }
 
 /** The evidence of a check that could not be evaluated. */
-export const erroredEvidence = (
+export const createErroredEvidence = (
   { name }: Pick<HealthCheck, 'name'>,
   window: TimeRange,
   detail: string,
@@ -49,7 +53,7 @@ export const unsaidEvidence = (name: string, now: number): CheckEvidence =>
   withoutNumbers(name, 'inconclusive', { start: now, end: now }, 'was not answered for');
 
 /** The evidence of a check if tasks were updated but none of them can be reached. */
-export const unreachedEvidence = (
+export const createUnreachedEvidence = (
   { name }: Pick<HealthCheck, 'name'>,
   window: TimeRange,
   updated: number,
@@ -74,7 +78,7 @@ interface ReferenceSide {
 function evidenceFor(evaluation: Evaluation): CheckEvidence {
   const { check, window } = evaluation;
   const fresh = summariseSide(check, evaluation.fresh, window, stepFor(window.end - window.start));
-  const reference = check.compare === undefined ? undefined : referenceOf(evaluation);
+  const reference = check.compare === undefined ? undefined : pickReference(evaluation);
   const evidence = (verdict: Verdict, text: string, judged?: Judgement): CheckEvidence => ({
     name: check.name,
     verdict,
@@ -87,7 +91,7 @@ function evidenceFor(evaluation: Evaluation): CheckEvidence {
     reason: `${check.name} ${text}`,
     ...(judged?.test && { test: judged.test }),
   });
-  const missing = missingData(evaluation, fresh, reference);
+  const missing = describeMissingData(evaluation, fresh, reference);
   if (missing !== undefined) return evidence('inconclusive', missing);
   const judgement = compareCheck(check, fresh, reference);
   const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
@@ -99,7 +103,7 @@ function evidenceFor(evaluation: Evaluation): CheckEvidence {
 
 /** If there are several bounds, the one that is exceeded decides. */
 function compareCheck(check: HealthCheck, fresh: SideSummary, reference: ReferenceSide | undefined): Judgement {
-  const judged = boundsOf(check.threshold).map((bound) => compareWith(bound, check, fresh, reference));
+  const judged = listBounds(check.threshold).map((bound) => compareWith(bound, check, fresh, reference));
   const verdict = worst(judged.map((judgement) => judgement.verdict));
   return judged.find((judgement) => judgement.verdict === verdict) as Judgement;
 }
@@ -111,7 +115,7 @@ function compareWith(
   reference: ReferenceSide | undefined,
 ): Judgement {
   const observed = fresh.value ?? NaN;
-  const ranks = ranksOf(check);
+  const ranks = getRankMethod(check);
   if (ranks === undefined || reference === undefined) {
     const measured = { observed, reference: reference?.summary.value, zeroBaseline: check.zeroBaseline };
     return bound.judge(measured, reference?.whom ?? '');
@@ -121,7 +125,7 @@ function compareWith(
   return judgeShift(check, bound, ranks.confidence, samples);
 }
 
-function referenceOf({ check, control, before, window, baseline }: Evaluation): ReferenceSide {
+function pickReference({ check, control, before, window, baseline }: Evaluation): ReferenceSide {
   const step = stepFor(window.end - window.start);
   const earlier = (note: string): ReferenceSide => ({
     summary: summariseSide(check, before, baseline, step),
@@ -138,7 +142,7 @@ function referenceOf({ check, control, before, window, baseline }: Evaluation): 
 }
 
 /** The reason why a side has too little data to be judged at all; undefined if it has enough. */
-function missingData(
+function describeMissingData(
   { check, window, fresh: freshSide }: Evaluation,
   fresh: SideSummary,
   reference: ReferenceSide | undefined,
@@ -148,7 +152,7 @@ function missingData(
   const tooFew = (side: SideSummary, whom: string, asked: Side): string | undefined => {
     if (side.tasks === 0) return `has nothing to judge: there are no ${whom}`;
     if (side.samples === 0 || side.value === undefined)
-      return `has no data of ${whom} (${check.metric}, ${span})${queriedNames(asked)}`;
+      return `has no data of ${whom} (${check.metric}, ${span})${formatQueriedNames(asked)}`;
     if (side.samples < needed) return `has ${plural(side.samples, 'sample')} of ${whom} in ${span} and needs ${needed}`;
     return Number.isFinite(side.value) ? undefined : `is not a number for ${whom} (${check.metric}, ${span})`;
   };
@@ -160,7 +164,7 @@ function missingData(
 }
 
 /** Names that do not exist in the metrics cause missing data more often than silent tasks do. */
-function queriedNames({ asked = [], tasks }: Side): string {
+function formatQueriedNames({ asked = [], tasks }: Side): string {
   if (asked.length === 0) return '';
   const more = tasks - asked.length;
   return `: asked for ${asked.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -69,7 +69,7 @@ export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
   const [passes, judged] = withPasses(
     fold,
     input.checks,
-    evidenceOf(input).map(({ unit, evidence }) => judgeRow(fold, input, unit, evidence)),
+    collectEvidence(input).map(({ unit, evidence }) => judgeRow(fold, input, unit, evidence)),
   );
   const counted = judged.filter(({ counts }) => counts);
   // There are no counted rows only if there are no checks or a person skipped all of them: a check without evidence has
@@ -100,7 +100,7 @@ const checkKey = (unit: string, check: string): string => `${unit}|${check}`;
 const isSkipped = (skips: HealthSkips, check: string): boolean => skips === 'all' || skips.includes(check);
 
 /** All evidence. A missing check of a unit that has to report it becomes evidence of that. */
-function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evidence: CheckEvidence }[] {
+function collectEvidence({ checks, response, now }: FoldInput): { unit: string; evidence: CheckEvidence }[] {
   const { units, deploy } = response;
   const given = [
     ...units.flatMap(({ id, checks: judged }) =>
@@ -126,12 +126,12 @@ const noEvidence = (name: string, now: number): CheckEvidence =>
 function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: CheckEvidence): JudgedCheck {
   const check = input.checks.find(({ name }) => name === evidence.name);
   const key = checkKey(unit, evidence.name);
-  const unfilled = unfilledMs(evidence, input);
+  const unfilled = computeUnfilledMs(evidence, input);
   const history = unfilled > 0 ? fold[key] : remember(check?.for, fold[key], evidence.verdict, input.now);
   const skipped = isSkipped(input.skips, evidence.name);
   const action = check?.onUnhealthy ?? input.onUnhealthy;
   const young = evidence.verdict === 'unhealthy' && history ? whyNotYet(check?.for, history, input.now) : undefined;
-  const doubt = unfilled > 0 ? unfilledDoubt(unfilled) : young;
+  const doubt = unfilled > 0 ? describeUnfilled(unfilled) : young;
   const notes = [doubt, skipped ? 'skipped' : undefined, action === 'ignore' ? 'only reported' : undefined];
   const { verdict, observed, reference, threshold, samples } = evidence;
   return {
@@ -151,11 +151,11 @@ function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Ch
 }
 
 /** The part of a deciding verdict's window that lies before the end of the last update, and so does not show its effect; ms. */
-function unfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldInput): number {
+function computeUnfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldInput): number {
   return isDeciding(verdict) ? Math.max(0, lastUpdateAt - window.start) : 0;
 }
 
-const unfilledDoubt = (missingMs: number): string =>
+const describeUnfilled = (missingMs: number): string =>
   `not counted yet: its window begins ${formatDuration(missingMs)} before the last update was done`;
 
 /**

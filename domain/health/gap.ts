@@ -6,7 +6,7 @@ import type { HealthFold } from './fold';
 /** The key for the time of the last evaluation. The keys of checks contain a `|`. */
 const LAST = 'last';
 
-export const evaluatedAt = (fold: HealthFold, at: number): HealthFold => ({ ...fold, [LAST]: { at } });
+export const markEvaluated = (fold: HealthFold, at: number): HealthFold => ({ ...fold, [LAST]: { at } });
 
 /** With `for.within`, the last evaluations count from any time; all other runs end in a gap. */
 export function acrossGap(fold: HealthFold, now: number, intervalMs: number): HealthFold {

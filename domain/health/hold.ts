@@ -38,7 +38,7 @@ export function remember(
 ): Remembered | undefined {
   const unhealthy = verdict === 'unhealthy';
   const run = unhealthy ? { since: before?.since ?? now, evaluations: (before?.evaluations ?? 0) + 1 } : undefined;
-  const within = withinOf(hold);
+  const within = getWithin(hold);
   if (within === undefined) return run;
   const recent = `${before?.recent ?? ''}${unhealthy ? 'x' : '.'}`.slice(-within);
   return recent.includes('x') ? { ...run, recent } : undefined;
@@ -70,5 +70,5 @@ export const whyNotPassed = (needed: number | undefined, passes: number): string
     ? undefined
     : `passes after ${needed} healthy evaluations in a row, this is number ${passes}`;
 
-const withinOf = (hold: Hold): number | undefined =>
+const getWithin = (hold: Hold): number | undefined =>
   typeof hold === 'object' && 'within' in hold ? hold.within : undefined;

@@ -14,7 +14,7 @@ export interface Samples {
 }
 
 /** The method for comparing ranks; undefined for a check without one. */
-export const ranksOf = ({ method }: Pick<HealthCheck, 'method'>) =>
+export const getRankMethod = ({ method }: Pick<HealthCheck, 'method'>) =>
   typeof method === 'object' ? method['mann-whitney'] : undefined;
 
 type RankedMethod = Pick<HealthCheck, 'method' | 'zeroBaseline'>;
@@ -32,7 +32,7 @@ export function judgeShift(check: RankedMethod, bound: Bound, confidence: number
   }
   const test = mannWhitney(fresh, old, confidence);
   const median = quantile(old, 50);
-  const allowed = allowedShift(check, bound, median);
+  const allowed = computeAllowedShift(check, bound, median);
   const shift = sentence(samples, test, sure);
   const decide = (most: number): Judgement => ({
     verdict: isBeyond(check, bound, test, most, median) ? 'unhealthy' : 'healthy',
@@ -60,7 +60,7 @@ function isBeyond(
 ): boolean {
   const least = sign > 0 ? shift.low : -shift.high;
   const prevails = sign * effect;
-  return least - allowed > NOISE * (allowed + Math.abs(median)) && prevails >= (ranksOf(check)?.effect ?? 0);
+  return least - allowed > NOISE * (allowed + Math.abs(median)) && prevails >= (getRankMethod(check)?.effect ?? 0);
 }
 
 const NOISE = 1e-9;
@@ -74,8 +74,8 @@ interface AllowedShift {
 }
 
 /** From `tolerance`, or else from the threshold. */
-function allowedShift(check: RankedMethod, { allowed: change }: Bound, median: number): AllowedShift {
-  const tolerance = ranksOf(check)?.tolerance;
+function computeAllowedShift(check: RankedMethod, { allowed: change }: Bound, median: number): AllowedShift {
+  const tolerance = getRankMethod(check)?.tolerance;
   if (tolerance === undefined && change !== undefined && 'absolute' in change)
     return { amount: change.absolute, share: 0, isRelative: false };
   const share = tolerance ?? (change !== undefined && 'percent' in change ? change.percent / 100 : 0);

@@ -1,6 +1,6 @@
 import { normalBelow, normalQuantile } from './normal';
-import { quantileOfSorted, quantiles, sorted } from './series';
-import { sortedAt } from './sortedAt';
+import { quantileOfSorted, quantiles, sortNumbers } from './series';
+import { sortAtRanks } from './sortedAt';
 
 /** The result of a rank test of two samples. The shift is in the unit of the values, positive if the first are larger. */
 export interface RankTest {
@@ -29,7 +29,7 @@ const BEYOND = Infinity;
  * samples is their difference; R has no answer there. The order of the values is irrelevant.
  */
 export function mannWhitney(fresh: readonly number[], old: readonly number[], confidence: number): RankTest {
-  const [x, y] = [sampled(fresh), sampled(old)];
+  const [x, y] = [sampleValues(fresh), sampleValues(old)];
   const comparison = compareSamples(x, y);
   const pairs = x.length * y.length;
   const effect = (2 * comparison.greater + comparison.equal) / pairs - 1;
@@ -49,8 +49,8 @@ export function leastP(sizeA: number, sizeB: number): number {
   return Math.min(1, 2 / ways);
 }
 
-function sampled(values: readonly number[]): number[] {
-  return values.length <= MOST_VALUES ? sorted(values) : quantiles(values, EVENLY);
+function sampleValues(values: readonly number[]): number[] {
+  return values.length <= MOST_VALUES ? sortNumbers(values) : quantiles(values, EVENLY);
 }
 
 const isConstant = (sorted: readonly number[]): boolean => sorted[0] === sorted.at(-1);
@@ -142,7 +142,7 @@ function shiftInterval(x: readonly number[], y: readonly number[], rank: number)
   let next = 0;
   for (const a of x) for (const b of y) differences[next++] = a - b;
   const [low, high, last] = [rank - 1, differences.length - rank, differences.length - 1];
-  const inOrder = sortedAt([low, high, Math.floor(last / 2), Math.ceil(last / 2)], differences);
+  const inOrder = sortAtRanks([low, high, Math.floor(last / 2), Math.ceil(last / 2)], differences);
   const at = (place: number): number => finite(inOrder[place] ?? 0);
   return { estimate: finite(quantileOfSorted(inOrder, 50)), low: at(low), high: at(high) };
 }

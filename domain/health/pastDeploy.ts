@@ -38,7 +38,7 @@ interface PastBake {
  * The deploy `action` of a release, from its `status`. The config, which `status` does not have, comes from the given spec. Null if no phase
  * completed its updates, so that there is nothing to judge.
  */
-export function pastDeployOf(
+export function toPastDeploy(
   { pipeline, number, trigger }: HistoryRow,
   action: string,
   { config, healthInterval }: DeploySpec,
@@ -47,7 +47,7 @@ export function pastDeployOf(
 ): PastDeploy | null {
   const endedAt = at(status.revert?.startedAt ?? status.endedAt);
   const reached = status.phases.filter(({ units }) => units.some(({ targeted }) => targeted > 0));
-  const bakes = reached.flatMap((phase, nth) => bakeOf(phase, at(reached[nth + 1]?.startedAt ?? null) ?? endedAt));
+  const bakes = reached.flatMap((phase, nth) => toPastBakes(phase, at(reached[nth + 1]?.startedAt ?? null) ?? endedAt));
   const begunAt = at(reached[0]?.startedAt ?? null);
   const { updates = [] } = status;
   if (bakes.length === 0 || begunAt === undefined || updates.length === 0) return null;
@@ -72,7 +72,7 @@ export function pastDeployOf(
 }
 
 /** A phase without a bake of its own is observed until `leftAt`. */
-function bakeOf(phase: PhaseView, leftAt: number | undefined): PastBake[] {
+function toPastBakes(phase: PhaseView, leftAt: number | undefined): PastBake[] {
   const updatedAt = at(phase.updatedAt);
   const until = at(phase.bakedAt) ?? leftAt;
   return updatedAt === undefined || until === undefined || until <= updatedAt ? [] : [{ updatedAt, until }];

@@ -18,7 +18,7 @@ const COLORS: Readonly<Record<Verdict, string>> = {
  * A check on past deploys as one SVG. Each deploy shows the observed values, the values that they were compared with, the limit, and the
  * verdict of every evaluation. Hovering shows the sentence.
  */
-export function plotOf({ check, tried }: Backtest): string {
+export function drawBacktest({ check, tried }: Backtest): string {
   const shown = tried.filter(({ evaluations }) => evaluations.length > 0);
   const height = HEAD + Math.max(1, shown.length) * HEIGHT;
   const legend = (Object.keys(COLORS) as Verdict[]).map(
@@ -40,7 +40,7 @@ export function plotOf({ check, tried }: Backtest): string {
 }
 
 function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: BacktestedDeploy): string {
-  const { x, y, from, until, low, high } = scalesOf(evaluations);
+  const { x, y, from, until, low, high } = computeScales(evaluations);
   const path = (valueOf: (one: Replayed) => number | null, style: string): string => {
     const points = evaluations.flatMap((one) => {
       const value = valueOf(one);
@@ -71,7 +71,7 @@ function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: Backtest
 }
 
 /** The positions of times and values; a constant value is in the middle. */
-function scalesOf(evaluations: readonly Replayed[]) {
+function computeScales(evaluations: readonly Replayed[]) {
   const values = evaluations.flatMap(({ observed, reference, threshold }) =>
     [observed, reference, threshold].filter((value) => value !== null),
   );

@@ -10,7 +10,7 @@ export interface KnownOutcome {
 }
 
 /** Found at `foundAt`, in ms since the epoch. An alarm before the fault began is a false alarm. */
-export function outcomeOf(
+export function toKnownOutcome(
   foundAt: number | null,
   {
     isBad,
@@ -49,7 +49,7 @@ export interface Quality {
   readonly delayMs: { readonly median: number; readonly p90: number } | null;
 }
 
-export function qualityOf(outcomes: readonly KnownOutcome[]): Quality {
+export function measureQuality(outcomes: readonly KnownOutcome[]): Quality {
   const found = ({ foundAfterMs }: KnownOutcome): boolean => foundAfterMs !== null;
   const [bad, good] = [outcomes.filter(({ isBad }) => isBad), outcomes.filter(({ isBad }) => !isBad)];
   const [truePositives, falsePositives] = [bad.filter(found).length, good.filter(found).length];

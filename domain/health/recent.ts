@@ -19,7 +19,7 @@ export function withRecent(rows: readonly HealthRow[], before: readonly PastRow[
   const followed = new Set([...rows].sort((a, b) => rank(b) - rank(a)).slice(0, MAX_FOLLOWED));
   return rows.map((row) => {
     if (!followed.has(row)) return row;
-    const values = [...(known.get(rowKey(row)) ?? []), ...(row.observed === null ? [] : [rounded(row.observed)])];
+    const values = [...(known.get(rowKey(row)) ?? []), ...(row.observed === null ? [] : [roundForChart(row.observed)])];
     return values.length === 0 ? row : { ...row, recent: values.slice(-MAX_RECENT) };
   });
 }
@@ -31,4 +31,4 @@ export const pastRows = (rows: readonly HealthRow[]): PastRow[] =>
 const rowKey = ({ unit, check }: PastRow): string => `${unit}|${check}`;
 
 /** Enough digits for a chart. */
-const rounded = (value: number): number => Number(value.toPrecision(4));
+const roundForChart = (value: number): number => Number(value.toPrecision(4));

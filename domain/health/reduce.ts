@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../spec/health';
-import { fillsWithZero, taskValue, transformed } from './transform';
-import { pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type TimeRange } from './series';
+import { fillsWithZero, taskValue, applyTransforms } from './transform';
+import { pointsIn, quantileOfSorted, sortNumbers, sum, type Point, type Side, type TimeRange } from './series';
 
 /** A side as numbers. */
 export interface SideSummary {
@@ -26,7 +26,7 @@ export function summariseSide(check: HealthCheck, side: Side, window: TimeRange,
     const value = taskValue(inside, check.transform, window, stepMs);
     samples += inside.length;
     if (value !== undefined) all.push(value);
-    if (isRanked) addFinite(ranked, transformed(inside, check.transform, window, stepMs));
+    if (isRanked) addFinite(ranked, applyTransforms(inside, check.transform, window, stepMs));
   }
   const silent = fillsWithZero(check.transform) ? Math.max(0, side.tasks - all.length) : 0;
   for (let nth = 0; nth < silent; nth += 1) all.push(0);
@@ -45,7 +45,7 @@ function addFinite(values: number[], points: readonly Point[]): void {
 
 /** Sorts first, so that the order in which tasks report has no effect, not even on the last digit. */
 function reduceValues(how: HealthCheck['reduce'], values: readonly number[]): number {
-  const inOrder = sorted(values);
+  const inOrder = sortNumbers(values);
   if (inOrder.some((value) => !Number.isFinite(value))) return NaN;
   switch (how) {
     case 'mean':

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../spec/health';
 import { evaluateCheck } from './evaluate';
 import { foldEvaluation, NO_HISTORY, type FoldInput, type FoldResult, type HealthFold } from './fold';
-import { baselineFor, lookbackOf } from './lookback';
+import { baselineFor, computeLookback } from './lookback';
 import type { Side, TimeRange } from './series';
 import type { CheckEvidence, Verdict } from './verdict';
 
@@ -41,7 +41,7 @@ export interface Replayed {
  */
 export function replayCheck(check: HealthCheck, recording: Recording, intervalMs: number): Replayed[] {
   const replayed: Replayed[] = [];
-  for (const one of replayTicks(check, ticksOf(check, recording, intervalMs))) {
+  for (const one of replayTicks(check, evaluateRecording(check, recording, intervalMs))) {
     replayed.push(one);
     if (one.verdict === 'unhealthy') break;
   }
@@ -49,15 +49,15 @@ export function replayCheck(check: HealthCheck, recording: Recording, intervalMs
 }
 
 /** The evaluations of a recording, one after the other, computed on demand. */
-export function* ticksOf(check: HealthCheck, recording: Recording, intervalMs: number): Generator<Tick> {
+export function* evaluateRecording(check: HealthCheck, recording: Recording, intervalMs: number): Generator<Tick> {
   const { fresh, control, before, updatedAt, until } = recording;
-  const lookback = lookbackOf(check, intervalMs);
+  const lookback = computeLookback(check, intervalMs);
   const baseline = baselineFor(recording.baseline, lookback);
   const every = everyMs(recording, intervalMs);
   for (let at = updatedAt + every; at <= until; at += every) {
     const window = { start: at - lookback, end: at };
     const evidence = evaluateCheck({ check, fresh, control, before, window, baseline });
-    yield { at, updatedAt, response: responseOf(check, evidence) };
+    yield { at, updatedAt, response: toTickResponse(check, evidence) };
   }
 }
 
@@ -71,7 +71,7 @@ export const everyMs = (
   intervalMs: number,
 ): number => Math.max(intervalMs, (until - updatedAt) / MOST_EVALUATIONS);
 
-const responseOf = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['response'] =>
+const toTickResponse = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['response'] =>
   scope === 'deploy'
     ? { units: [], deploy: { checks: [evidence] } }
     : { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } };
@@ -89,7 +89,7 @@ export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generat
     const rest = { skips: [], now: at, lastUpdateAt: updatedAt, onUnhealthy: 'revert' } as const;
     const folded = foldEvaluation(fold, { checks, response, ...rest });
     fold = folded.fold;
-    yield replayedOf(at, folded);
+    yield toReplayed(at, folded);
   }
 }
 
@@ -111,7 +111,7 @@ export const evidenceIn = ({ units, deploy }: Tick['response']): readonly CheckE
   ...deploy.checks,
 ];
 
-function replayedOf(at: number, { verdict, rows }: FoldResult): Replayed {
+function toReplayed(at: number, { verdict, rows }: FoldResult): Replayed {
   const row = rows.find((each) => each.verdict === verdict);
   const { observed = null, reference = null, threshold = null, reason = '' } = row ?? {};
   return { at, verdict, observed, reference, threshold, reason };

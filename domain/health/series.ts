@@ -1,4 +1,4 @@
-import { sortedAt } from './sortedAt';
+import { sortAtRanks } from './sortedAt';
 
 /** The reports of one task, in the order of time: `[ms since the epoch, value]`. */
 export interface HealthSeries {
@@ -30,13 +30,14 @@ export function pointsIn(window: TimeRange, points: readonly Point[]): readonly 
   let last = window.start;
   for (const point of points) {
     const at = point[0];
-    if (at <= window.start || at > window.end || at < last || !Number.isFinite(point[1])) return chosen(window, points);
+    if (at <= window.start || at > window.end || at < last || !Number.isFinite(point[1]))
+      return pickWindowPoints(window, points);
     last = at;
   }
   return points;
 }
 
-const chosen = ({ start, end }: TimeRange, points: readonly Point[]): Point[] =>
+const pickWindowPoints = ({ start, end }: TimeRange, points: readonly Point[]): Point[] =>
   points
     .filter(([time, value]) => time > start && time <= end && Number.isFinite(value))
     .sort(([one], [other]) => one - other);
@@ -49,7 +50,7 @@ export function pointsAfter(start: number, points: readonly Point[]): readonly P
 }
 
 /** The values of some points. */
-export const valuesOf = (points: readonly Point[]): number[] => points.map((point) => point[1]);
+export const getPointValues = (points: readonly Point[]): number[] => points.map((point) => point[1]);
 
 export function sum(values: readonly number[]): number {
   let total = 0;
@@ -76,14 +77,14 @@ export const quantile = (values: readonly number[], q: number): number => quanti
 
 /** Several quantiles. If there are many values, only those around the quantiles are sorted. */
 export function quantiles(values: readonly number[], qs: readonly number[]): number[] {
-  const ranks = qs.map((q) => rankOf(values.length, q)).flatMap((rank) => [Math.floor(rank), Math.ceil(rank)]);
-  const inOrder = sortedAt(ranks, values);
+  const ranks = qs.map((q) => computeRank(values.length, q)).flatMap((rank) => [Math.floor(rank), Math.ceil(rank)]);
+  const inOrder = sortAtRanks(ranks, values);
   return qs.map((q) => quantileOfSorted(inOrder, q));
 }
 
 /** The same for values that are already in order, at least around the quantile. */
 export function quantileOfSorted(values: ArrayLike<number>, q: number): number {
-  const rank = rankOf(values.length, q);
+  const rank = computeRank(values.length, q);
   const [low, high] = [values[Math.floor(rank)] ?? NaN, values[Math.ceil(rank)] ?? NaN];
   const share = rank - Math.floor(rank);
   if (low === high) return low;
@@ -92,10 +93,10 @@ export function quantileOfSorted(values: ArrayLike<number>, q: number): number {
 }
 
 /** The values in order; NaN comes last. Typed arrays sort numbers several times as fast. */
-export function sorted(values: readonly number[]): number[] {
+export function sortNumbers(values: readonly number[]): number[] {
   const inOrder: number[] = [];
   for (const value of Float64Array.from(values).sort()) inOrder.push(value);
   return inOrder;
 }
 
-const rankOf = (count: number, q: number): number => ((count - 1) * q) / 100;
+const computeRank = (count: number, q: number): number => ((count - 1) * q) / 100;

@@ -10,13 +10,13 @@ type Values = readonly number[] | Float64Array;
  * distributed over ordered buckets, and only the buckets of the ranks are sorted. With many values and few ranks, that is several times
  * as fast.
  */
-export function sortedAt(ranks: readonly number[], values: Values): Float64Array {
+export function sortAtRanks(ranks: readonly number[], values: Values): Float64Array {
   const [low, high] = extremes(values);
   const scale = (values.length / BUCKET_SIZE - 1) / (high - low);
   // Equal values, NaN and infinities cannot be distributed.
   if (values.length < MANY || !(scale > 0 && scale < Infinity)) return Float64Array.from(values).sort();
   const bucketOf = (value: number): number => Math.floor((value - low) * scale);
-  const starts = startsOf(values, bucketOf);
+  const starts = findBucketStarts(values, bucketOf);
   const next = starts.slice();
   const spread = new Float64Array(values.length);
   for (const value of values) {
@@ -31,7 +31,7 @@ export function sortedAt(ranks: readonly number[], values: Values): Float64Array
 }
 
 /** The start of each bucket in a row of all buckets, and the end of the last. */
-function startsOf(values: Values, bucketOf: (value: number) => number): Uint32Array {
+function findBucketStarts(values: Values, bucketOf: (value: number) => number): Uint32Array {
   const starts = new Uint32Array(Math.ceil(values.length / BUCKET_SIZE) + 1);
   for (const value of values) {
     const following = bucketOf(value) + 1;

@@ -1,7 +1,7 @@
 import { deployId } from '../ids';
 import type { HistoryRow } from '../views';
 import { share, type Share } from './quality';
-import { truthsOf, type Truth } from './truth';
+import { findTruths, type Truth } from './truth';
 
 /** A pipeline and its records. */
 export interface Past {
@@ -46,23 +46,23 @@ export interface Statistics {
  * Counts for each pipeline, and for each category: the label `category` of a pipeline. Only releases that ended at `sinceMs` or later
  * count; their later fate is searched for in the whole history.
  */
-export function statisticsOf(pasts: readonly Past[], sinceMs: number = 0): Statistics {
+export function computeStatistics(pasts: readonly Past[], sinceMs: number = 0): Statistics {
   const pipelines = pasts.map((past) => pipelineCounts(past, sinceMs));
   const names = [...new Set(pipelines.map(({ category }) => category))].sort();
-  return { pipelines, categories: names.map((name) => summed(name, pipelines)) };
+  return { pipelines, categories: names.map((name) => sumCategory(name, pipelines)) };
 }
 
 export const UNCATEGORISED = 'uncategorised';
 
-export const categoryOf = ({ labels }: Pick<Past, 'labels'>): string => labels['category'] ?? UNCATEGORISED;
+export const getCategory = ({ labels }: Pick<Past, 'labels'>): string => labels['category'] ?? UNCATEGORISED;
 
 function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): PipelineCounts {
-  const truths = truthsOf(history);
+  const truths = findTruths(history);
   const releases = history
     .filter(({ endedAt }) => endedAt !== null && Date.parse(endedAt) >= sinceMs)
     .filter(({ trigger }) => trigger.kind !== 'rollback' && trigger.kind !== 'follow-on')
     .sort((a, b) => a.number - b.number)
-    .map((row) => ({ row, deploys: endedDeploys(row, truths) }))
+    .map((row) => ({ row, deploys: listEndedDeploys(row, truths) }))
     .filter(({ deploys }) => deploys.length > 0);
   const deploys = releases.flatMap((release) => release.deploys);
   const wrong = deploys.filter(({ truth: { kind, overridden } }) => kind === 'good' && overridden.length > 0);
@@ -73,7 +73,7 @@ function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): P
   });
   return {
     pipeline,
-    category: categoryOf({ labels }),
+    category: getCategory({ labels }),
     falsePositives: share(wrong.length, deploys.length),
     falseNegatives: share(missed.length, succeeded.length),
     suspects: [...wrong.map(({ id, truth }): Suspect => ({ id, kind: 'false-positive', why: truth.why })), ...missed],
@@ -81,7 +81,7 @@ function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): P
 }
 
 /** The deploys of a release that were not cancelled, each once regardless of its number of attempts. */
-function endedDeploys(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id: string; truth: Truth }[] {
+function listEndedDeploys(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id: string; truth: Truth }[] {
   const last = new Map(row.deploys.map(({ action, outcome }) => [action, outcome]));
   return [...last].flatMap(([action, outcome]) => {
     const id = deployId(row.pipeline, row.number, action);
@@ -90,7 +90,7 @@ function endedDeploys(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id
   });
 }
 
-function summed(category: string, pipelines: readonly PipelineCounts[]): CategoryCounts {
+function sumCategory(category: string, pipelines: readonly PipelineCounts[]): CategoryCounts {
   const own = pipelines.filter((one) => one.category === category);
   const sum = (of: (one: PipelineCounts) => Share): Share => {
     const shares = own.map(of);

@@ -37,7 +37,7 @@ export const LIMITS: readonly ThresholdKind[] = THRESHOLD_KINDS.filter((kind) =>
 export const CHANGES: readonly ThresholdKind[] = THRESHOLD_KINDS.filter((kind) => THRESHOLDS[kind].compares);
 
 /** The bounds of a threshold, in the order of its keys; at least one. */
-export const boundsOf = (threshold: Threshold): readonly Bound[] =>
+export const listBounds = (threshold: Threshold): readonly Bound[] =>
   Object.entries(threshold).flatMap(([kind, value]) =>
     (THRESHOLDS[kind as ThresholdKind] as Row<unknown>).boundsOf(value),
   );

@@ -1,12 +1,12 @@
 import type { Transform } from '../spec/healthFields';
-import { mean, pointsAfter, quantile, sum, valuesOf, type Point, type TimeRange } from './series';
+import { mean, pointsAfter, quantile, sum, getPointValues, type Point, type TimeRange } from './series';
 
 /** Whether a check defines the meaning of missing data; only then may a silent task be counted. */
 export const fillsWithZero = (transforms: readonly Transform[]): boolean =>
   transforms.some((step) => typeof step === 'object' && 'fill' in step && step.fill === 'zero');
 
 /** The longest time that a transform looks back from a point; 0 if none does. */
-export const reachOf = (transforms: readonly Transform[]): number => Math.max(0, ...transforms.map(reach));
+export const findLongestReach = (transforms: readonly Transform[]): number => Math.max(0, ...transforms.map(reach));
 
 /**
  * The one number of a task: its points of the window (`pointsIn`) after all transforms in order. If several points remain, their mean counts.
@@ -20,16 +20,16 @@ export function taskValue(
 ): number | undefined {
   const last = transforms.at(-1);
   const over = last === undefined ? 0 : reach(last);
-  const shaped = transformed(points, over > 0 ? transforms.slice(0, -1) : transforms, window, stepMs);
+  const shaped = applyTransforms(points, over > 0 ? transforms.slice(0, -1) : transforms, window, stepMs);
   const counted = over > 0 ? pointsAfter(window.end - over, shaped) : shaped;
   if (counted.length === 0) return undefined;
   return typeof last === 'object' && 'percentile' in last
-    ? quantile(valuesOf(counted), last.percentile.q)
+    ? quantile(getPointValues(counted), last.percentile.q)
     : mean(counted);
 }
 
 /** The points of a task after all transforms, from those of the window. */
-export function transformed(
+export function applyTransforms(
   points: readonly Point[],
   transforms: readonly Transform[],
   window: TimeRange,
@@ -47,10 +47,10 @@ function reach(step: Transform): number {
 function apply(step: Transform, points: readonly Point[], window: TimeRange, stepMs: number): readonly Point[] {
   if (step === 'rate') return rate(points);
   if (typeof step === 'string') return collapse(step, points, window.end);
-  if ('average' in step) return trailing(points, step.average, mean);
+  if ('average' in step) return summariseTrailing(points, step.average, mean);
   if ('percentile' in step) {
     const { q, over } = step.percentile;
-    return trailing(points, over, (some) => quantile(valuesOf(some), q));
+    return summariseTrailing(points, over, (some) => quantile(getPointValues(some), q));
   }
   return fill(step.fill, points, window, stepMs);
 }
@@ -73,13 +73,17 @@ function perSecond(before: Point, point: Point): number {
 
 function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: number): Point[] {
   if (points.length === 0) return [];
-  const values = valuesOf(points);
+  const values = getPointValues(points);
   const extreme = (pick: (a: number, b: number) => number): number => values.reduce((a, b) => pick(a, b));
   return [[end, how === 'sum' ? sum(values) : extreme(how === 'max' ? Math.max : Math.min)]];
 }
 
 /** Each point becomes the summary of the points in the stretch that ends with it. */
-function trailing(points: readonly Point[], over: number, summary: (points: readonly Point[]) => number): Point[] {
+function summariseTrailing(
+  points: readonly Point[],
+  over: number,
+  summary: (points: readonly Point[]) => number,
+): Point[] {
   let first = 0;
   return points.map(([at], index): Point => {
     while (first < index && (points[first]?.[0] ?? at) <= at - over) first += 1;

@@ -19,12 +19,12 @@ export interface Truth {
  * The evidence about each deploy in the history of a pipeline, by its id `pipeline/number/action`; only the last of several attempts
  * shows. People also undo good versions, so `bad` that a person found is an upper bound (Conveyor §6.4.2).
  */
-export function truthsOf(history: readonly HistoryRow[]): ReadonlyMap<string, Truth> {
+export function findTruths(history: readonly HistoryRow[]): ReadonlyMap<string, Truth> {
   const rows = [...history].sort((a, b) => a.number - b.number);
   const truths = rows.flatMap((row) =>
     [...new Set(row.deploys.map(({ action }) => action))].flatMap((action) => {
       const deploy = lastDeploy(row, action);
-      return deploy ? [[deployId(row.pipeline, row.number, action), truthOf({ row, deploy }, rows)] as const] : [];
+      return deploy ? [[deployId(row.pipeline, row.number, action), findTruth({ row, deploy }, rows)] as const] : [];
     }),
   );
   return new Map(truths);
@@ -39,27 +39,27 @@ interface DeployInHistory {
 const lastDeploy = (row: HistoryRow, action: string): DeployRow | undefined =>
   row.deploys.findLast((deploy) => deploy.action === action);
 
-function truthOf(one: DeployInHistory, rows: readonly HistoryRow[]): Truth {
+function findTruth(one: DeployInHistory, rows: readonly HistoryRow[]): Truth {
   const { row, deploy } = one;
   const overridden = row.deploys.flatMap(({ action, overridden: some = [] }) => (action === deploy.action ? some : []));
-  return { ...fateOf(one, rows, overridden), overridden };
+  return { ...judgeFate(one, rows, overridden), overridden };
 }
 
 type Fate = Omit<Truth, 'overridden'>;
 
 const unknownFate = (why: string): Fate => ({ kind: 'unknown', why, foundBy: null });
 
-function fateOf(one: DeployInHistory, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
+function judgeFate(one: DeployInHistory, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
   const { row, deploy } = one;
   if (row.trigger.kind === 'rollback') return unknownFate('a rollback, which brings back what ran before');
   if (row.trigger.kind === 'follow-on')
     return unknownFate('a follow-on, which brings units to the version of the others');
   switch (deploy.outcome) {
     case 'succeeded':
-      return lastingOf(one, rows, overridden);
+      return judgeSuccess(one, rows, overridden);
     case 'reverted':
     case 'revert-failed':
-      return revertedOf(one, rows);
+      return judgeRevert(one, rows);
     case 'failed':
     case 'cancelled':
       return unknownFate(deploy.outcome);
@@ -67,7 +67,7 @@ function fateOf(one: DeployInHistory, rows: readonly HistoryRow[], overridden: r
 }
 
 /** The fate of a deploy that succeeded. */
-function lastingOf(
+function judgeSuccess(
   { row, deploy }: DeployInHistory,
   rows: readonly HistoryRow[],
   overridden: readonly Override[],
@@ -104,7 +104,7 @@ function nextDeploy(
   return undefined;
 }
 
-function revertedOf({ row, deploy }: DeployInHistory, rows: readonly HistoryRow[]): Fate {
+function judgeRevert({ row, deploy }: DeployInHistory, rows: readonly HistoryRow[]): Fate {
   const { outcome, classification, reverted, version, action } = deploy;
   if (reverted === undefined) return unknownFate('reverted, and who did is not on record');
   const why = outcome === 'reverted' ? `reverted by ${reverted.by}` : `${reverted.by} ended its revert`;

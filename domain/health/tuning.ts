@@ -1,8 +1,8 @@
 import type { HealthCheck } from '../spec/health';
 import type { Bound } from './bound';
-import { ranksOf } from './judgeShift';
+import { getRankMethod } from './judgeShift';
 import { evidenceIn, replayTicks, type Tick } from './replay';
-import { boundsOf } from './threshold';
+import { listBounds } from './threshold';
 import type { CheckEvidence } from './verdict';
 
 /** A deploy whose nature is known. */
@@ -26,7 +26,7 @@ export interface Tuned {
  * stay unchanged.
  */
 export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned | null {
-  const [bound, ...others] = boundsOf(check.threshold);
+  const [bound, ...others] = listBounds(check.threshold);
   if (bound === undefined || others.length > 0) return null;
   const tunedTo = (limit: number): Tuned => ({
     limit,
@@ -34,7 +34,7 @@ export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned 
     falseNegatives: known.filter(({ isBad, critical }) => isBad && critical <= limit).length,
   });
   const errors = ({ falsePositives, falseNegatives }: Tuned): number => falsePositives + falseNegatives;
-  const present = tunedTo(bound.scale * writtenLimit(check, bound));
+  const present = tunedTo(bound.scale * getWrittenLimit(check, bound));
   const best = limitsAround(known.map(({ critical }) => critical))
     .filter((limit) => limit >= bound.lowest)
     .map(tunedTo)
@@ -44,8 +44,8 @@ export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned 
 
 /** The threshold of a check with another limit, in the form of a pipeline file: `above: 0.08`, `increase: 15%`. */
 export const limitText = (check: HealthCheck, limit: number): string =>
-  ranksOf(check)?.tolerance === undefined
-    ? boundsOf(check.threshold)
+  getRankMethod(check)?.tolerance === undefined
+    ? listBounds(check.threshold)
         .map((bound) => bound.rewrite(limit))
         .join(', ')
     : `tolerance: ${limit}`;
@@ -93,12 +93,12 @@ export function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): numbe
 
 /** Whether an evaluation at a distance of `least` or more counts as unhealthy at some time. */
 function isFound(check: HealthCheck, ticks: readonly Tick[], least: number): boolean {
-  for (const { verdict } of replayTicks(check, judgedAgain(check, ticks, least)))
+  for (const { verdict } of replayTicks(check, rejudgeTicks(check, ticks, least)))
     if (verdict === 'unhealthy') return true;
   return false;
 }
 
-function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number): Generator<Tick> {
+function* rejudgeTicks(check: HealthCheck, ticks: readonly Tick[], least: number): Generator<Tick> {
   const again = (evidence: CheckEvidence): CheckEvidence => {
     const far = distanceToLimit(check, evidence);
     if (far === undefined) return evidence;
@@ -123,14 +123,14 @@ function distanceToLimit(
   check: HealthCheck,
   { observed, reference, threshold, test }: CheckEvidence,
 ): number | undefined {
-  const [bound] = boundsOf(check.threshold);
+  const [bound] = listBounds(check.threshold);
   if (bound === undefined || observed === null || threshold === null) return undefined;
   if (typeof check.method !== 'object')
     return bound.distance({ observed, reference: reference ?? undefined, zeroBaseline: check.zeroBaseline });
   const tolerated = Math.abs(threshold - (reference ?? NaN));
   if (test === undefined || !(tolerated > 0)) return undefined;
-  return ((bound.sign > 0 ? test.shift.low : -test.shift.high) / tolerated) * writtenLimit(check, bound);
+  return ((bound.sign > 0 ? test.shift.low : -test.shift.high) / tolerated) * getWrittenLimit(check, bound);
 }
 
 /** For ranks, the tolerance takes its place. */
-const writtenLimit = (check: HealthCheck, { written }: Bound): number => ranksOf(check)?.tolerance ?? written;
+const getWrittenLimit = (check: HealthCheck, { written }: Bound): number => getRankMethod(check)?.tolerance ?? written;

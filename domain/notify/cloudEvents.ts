@@ -46,12 +46,12 @@ interface CdEvent {
 function cdSubject(notice: Notice): CdEvent | undefined {
   const { on, deploy } = notice;
   if (on === 'paused') return undefined;
-  if (deploy === null) return finishedRelease(notice);
+  if (deploy === null) return buildReleaseFinished(notice);
   if (on === 'succeeded') return service(notice, 'upgraded');
-  return on === 'reverted' ? service(notice, 'rolledback') : finishedDeploy(notice, deploy);
+  return on === 'reverted' ? service(notice, 'rolledback') : buildDeployFinished(notice, deploy);
 }
 
-function finishedRelease(notice: Notice): CdEvent {
+function buildReleaseFinished(notice: Notice): CdEvent {
   const content = { pipelineName: notice.pipeline, ...outcome(notice) };
   return {
     type: 'dev.cdevents.pipelinerun.finished.0.2.0',
@@ -59,7 +59,7 @@ function finishedRelease(notice: Notice): CdEvent {
   };
 }
 
-function finishedDeploy(notice: Notice, deploy: string): CdEvent {
+function buildDeployFinished(notice: Notice, deploy: string): CdEvent {
   const taskName = deploy.split('/').at(-1) ?? deploy;
   const content = { taskName, pipelineRun: { id: notice.release }, ...outcome(notice) };
   return { type: 'dev.cdevents.taskrun.finished.0.2.0', subject: { id: deploy, type: 'taskRun', content } };

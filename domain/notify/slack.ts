@@ -1,4 +1,4 @@
-import { identityOf } from '../artifact';
+import { formatIdentity } from '../artifact';
 import { onOneLine } from '../plainText';
 import type { Format } from './format';
 import { noticeHeadline, type Notice, type NotifyOn } from './notice';
@@ -16,7 +16,7 @@ function slackMessage(notice: Notice): object {
   const details = [
     `release ${release}`,
     ...(phase === null ? [] : [`phase ${phase}`]),
-    ...(artifacts.length === 0 ? [] : [artifacts.map(identityOf).join(', ')]),
+    ...(artifacts.length === 0 ? [] : [artifacts.map(formatIdentity).join(', ')]),
     ...(actor === null ? [] : [`by ${actor}`]),
   ];
   return {

@@ -1,17 +1,17 @@
-import { identityOf, identified, type Artifact } from '../artifact';
+import { formatIdentity, pickIdentity, type Artifact } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { isUrgent } from '../release/urgent';
 import { releaseMutex as leave } from '../mutex';
-import { droppable, followOnOf, goodBefore, withUpdatedUnits, whyDropped } from './followOn';
+import { droppable, findFollowOn, goodBefore, withUpdatedUnits, whyDropped } from './followOn';
 import { findKnownBad } from './digests';
 import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
-import { holderOf, placeIn } from './place';
+import { findPlaceHolder, placeIn } from './place';
 import { goesBackTo, isKnownBad, withInherited, type KnownBad, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type Overtaking } from './overtaking';
-import { begun, countedInWindows, isDeploy, newest, requesterOf, type ActionRef } from './begun';
+import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './begun';
 
 export interface Admitted {
   readonly state: PipelineState;
@@ -76,7 +76,7 @@ export function withdraw(
   state: PipelineState,
   asked: ActionRef & { readonly leaves?: Inheritance | null },
 ): PipelineState {
-  const requester = requesterOf(asked);
+  const requester = formatRequester(asked);
   const { leaves } = asked;
   return {
     ...state,
@@ -85,13 +85,13 @@ export function withdraw(
     mutexes: Object.fromEntries(
       Object.entries(state.mutexes).map(([name, mutex]) => [name, leave(mutex, requester).mutex]),
     ),
-    inherited: leaves === undefined ? state.inherited : inheriting(state, asked, leaves),
+    inherited: leaves === undefined ? state.inherited : adjustInheritance(state, asked, leaves),
   };
 }
 
-function inheriting(state: PipelineState, { release, action }: ActionRef, leaves: Inheritance | null) {
+function adjustInheritance(state: PipelineState, { release, action }: ActionRef, leaves: Inheritance | null) {
   const { inherited } = state;
-  const followOn = leaves === null ? followOnOf(state, release) : undefined;
+  const followOn = leaves === null ? findFollowOn(state, release) : undefined;
   return withInherited(inherited, action, followOn ? withUpdatedUnits(inherited[action], followOn) : leaves);
 }
 
@@ -101,12 +101,12 @@ export function enqueueReady(state: PipelineState, ready: ReadyAction, nowMs: nu
   const same = others.filter(({ release }) => release === ready.release).length;
   const isActive = state.active.some(({ number }) => number === ready.release);
   if (!isActive || same >= STATE_LIMITS.releaseActions.max || ready.action.length > 63) return state;
-  return { ...state, ready: [...others, { ...known(ready), readyAtMs: nowMs }] };
+  return { ...state, ready: [...others, { ...trimReadyAction(ready), readyAtMs: nowMs }] };
 }
 
 /** Keeps only the facts that admission needs, such as the identities of the artifacts. */
-function known({ artifacts, mutex, ...ready }: ReadyAction): ReadyAction {
-  const identities = isDeploy(ready) ? artifacts.slice(0, REQUEST_LIMITS.artifacts.max).map(identified) : [];
+function trimReadyAction({ artifacts, mutex, ...ready }: ReadyAction): ReadyAction {
+  const identities = isDeploy(ready) ? artifacts.slice(0, REQUEST_LIMITS.artifacts.max).map(pickIdentity) : [];
   const groups = mutex === undefined ? {} : { mutex: mutex.slice(0, SPEC_LIMITS.actionMutex.max) };
   return cutTexts({ ...ready, artifacts: identities, ...groups });
 }
@@ -146,22 +146,22 @@ function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved, bad
   if (bad)
     return {
       kind: 'bad-package',
-      artifact: identityOf(bad),
-      reason: `${identityOf(bad)} is known to be bad: ${isBad(state, bad)?.reason ?? ''}`,
+      artifact: formatIdentity(bad),
+      reason: `${formatIdentity(bad)} is known to be bad: ${isBad(state, bad)?.reason ?? ''}`,
     };
-  const followOn = followOnOf(state, ready.release);
+  const followOn = findFollowOn(state, ready.release);
   const dropped = followOn && whyDropped(state, followOn);
   if (dropped) return dropped;
-  const newer = followOn ? undefined : supersededBy(state, ready, badBy);
+  const newer = followOn ? undefined : findSuperseder(state, ready, badBy);
   if (newer !== undefined) return { kind: 'superseded', by: newer };
-  return obstacleTo(state, ready, nowMs, reserved) ?? granted(state, ready);
+  return obstacleTo(state, ready, nowMs, reserved) ?? grantAction(state, ready);
 }
 
-function granted(state: PipelineState, ready: ReadyAction): Admission {
+function grantAction(state: PipelineState, ready: ReadyAction): Admission {
   if (!isDeploy(ready)) return { kind: 'granted' };
   const inherited = state.inherited[ready.action];
   const good = state.good[ready.action] ?? [];
-  const last = followOnOf(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
+  const last = findFollowOn(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
   return {
     kind: 'granted',
     lastGood: goesBackTo(state, last),
@@ -173,14 +173,14 @@ function granted(state: PipelineState, ready: ReadyAction): Admission {
  * The newer release that supersedes a ready action. A release that will itself be refused supersedes none, and neither
  * does one that waits for a person.
  */
-function supersededBy(state: PipelineState, ready: ReadyAction, badBy: BadRule): number | undefined {
+function findSuperseder(state: PipelineState, ready: ReadyAction, badBy: BadRule): number | undefined {
   const { action, rollback, kind } = ready;
   if (kind === 'exclusive') return undefined;
   const place = placeIn(state, ready.release);
   const begunBy = state.newestBegun[action] ?? 0;
   const inOrder = state.spec.releases.supersede === 'never';
   const isMeant = ready.approved === true && !isUrgentOne(state, begunBy);
-  if (begunBy > place && !(kind === 'pick' && inOrder) && !isMeant) return holderOf(state, begunBy);
+  if (begunBy > place && !(kind === 'pick' && inOrder) && !isMeant) return findPlaceHolder(state, begunBy);
   if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
   const isNewer = (other: ReadyAction): boolean =>
     isDeploy(other) &&
@@ -189,7 +189,7 @@ function supersededBy(state: PipelineState, ready: ReadyAction, badBy: BadRule):
     !other.rollback &&
     !other.emergency;
   const counts = (other: ReadyAction): boolean =>
-    !followOnOf(state, other.release) && !other.artifacts.some((artifact) => badBy(state, artifact));
+    !findFollowOn(state, other.release) && !other.artifacts.some((artifact) => badBy(state, artifact));
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
 
@@ -207,12 +207,12 @@ const withDropped = (state: PipelineState, number: number): PipelineState => ({
 
 function afterDecision(state: PipelineState, ready: ReadyAction, admission: Admission, nowMs: number): PipelineState {
   const next = { ...state, ready: state.ready.filter((other) => !isSame(other, ready)) };
-  if (admission.kind === 'superseded') return inheritingTurn(next, ready, admission.by);
-  return admission.kind === 'granted' ? countedInWindows(begun(next, ready), ready, nowMs) : next;
+  if (admission.kind === 'superseded') return inheritTurn(next, ready, admission.by);
+  return admission.kind === 'granted' ? recordWindowDeploy(beginAction(next, ready), ready, nowMs) : next;
 }
 
 /** The newer deploy inherits the calendar time of the older one, so that a missed time is made up once. */
-function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): PipelineState {
+function inheritTurn(state: PipelineState, older: ReadyAction, by: number): PipelineState {
   const { action, opensAtMs, readyAtMs = Infinity } = older;
   if (typeof opensAtMs !== 'number') return state;
   const inherit = (newer: ReadyAction): ReadyAction => ({

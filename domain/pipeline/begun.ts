@@ -1,15 +1,15 @@
 import { STATE_LIMITS } from '../limits';
-import { windowsOf } from '../release/openTimes';
+import { listActionWindows } from '../release/openTimes';
 import { FREE_MUTEX, request, type Mutex } from '../mutex';
-import { followOnOf } from './followOn';
+import { findFollowOn } from './followOn';
 import { placeIn } from './place';
 import type { PipelineState, ReadyAction } from './state';
 
 export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
 
 /** The action holds the locks that it asked for, and no older release may begin the same action any more. */
-export function begun(state: PipelineState, ready: ReadyAction): PipelineState {
-  const mine = { owner: String(ready.release), requester: requesterOf(ready) };
+export function beginAction(state: PipelineState, ready: ReadyAction): PipelineState {
+  const mine = { owner: String(ready.release), requester: formatRequester(ready) };
   const take = (mutex: Mutex = FREE_MUTEX): Mutex => request(mutex, mine).mutex;
   const held = (ready.mutex ?? []).map((group) => [group, take(state.mutexes[group])] as const);
   const mutexes = { ...state.mutexes, ...Object.fromEntries(held) };
@@ -18,7 +18,7 @@ export function begun(state: PipelineState, ready: ReadyAction): PipelineState {
     ...state,
     mutexes,
     deploys: take(state.deploys),
-    newestBegun: followOnOf(state, ready.release) ? state.newestBegun : newest(state, ready),
+    newestBegun: findFollowOn(state, ready.release) ? state.newestBegun : newest(state, ready),
     active: state.active.map((release) =>
       release.number === ready.release ? { ...release, deploying: true as const } : release,
     ),
@@ -26,13 +26,15 @@ export function begun(state: PipelineState, ready: ReadyAction): PipelineState {
 }
 
 /** For a window that admits only a limited number of deploys: each release once, with its latest beginning. */
-export function countedInWindows(
+export function recordWindowDeploy(
   state: PipelineState,
   { release, action, rollback, emergency }: ReadyAction,
   nowMs: number,
 ): PipelineState {
-  const isCounted = windowsOf(state.spec.actions[action] ?? {}).some(({ maxDeploys }) => maxDeploys !== undefined);
-  if (!isCounted || rollback || emergency || followOnOf(state, release)) return state;
+  const isCounted = listActionWindows(state.spec.actions[action] ?? {}).some(
+    ({ maxDeploys }) => maxDeploys !== undefined,
+  );
+  if (!isCounted || rollback || emergency || findFollowOn(state, release)) return state;
   const others = (state.begunAt?.[action] ?? []).filter(([number]) => number !== release);
   const all = [...others, [release, nowMs] as const].slice(-STATE_LIMITS.begunAt.max);
   const known = Object.entries(state.begunAt ?? {}).filter(([name]) => state.spec.actions[name] !== undefined);
@@ -40,7 +42,7 @@ export function countedInWindows(
 }
 
 /** The key under which an action holds the pipeline's exclusions. */
-export const requesterOf = ({ release, action }: ActionRef): string => `${release}/${action}`;
+export const formatRequester = ({ release, action }: ActionRef): string => `${release}/${action}`;
 
 export const newest = (state: PipelineState, { release, action }: ActionRef): PipelineState['newestBegun'] => ({
   ...state.newestBegun,

@@ -6,7 +6,7 @@ import { isKnownBad, type GoodDeploy, type PipelineState } from './state';
  * Units that a deploy left out as unavailable, and that its follow-on did not bring to its version either, so there is no further
  * automatic try. The entry goes away once a newer version is deployed everywhere, or the deploy is undone.
  */
-export const behindOf = (state: PipelineState): BehindView[] =>
+export const listBehind = (state: PipelineState): BehindView[] =>
   Object.entries(state.good).flatMap(([action, deploys]) => {
     const last = deploys.at(-1);
     const good = last?.by === undefined ? last : undefined;

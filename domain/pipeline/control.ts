@@ -1,9 +1,9 @@
-import { isVersionOf } from '../artifact';
+import { matchesIdentity } from '../artifact';
 import { formatTime } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
-import { endOf, whyNotFreeze } from './freeze';
+import { formatFreezeEnd, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
-import { allowed, type Held, type PipelineState } from './state';
+import { allowVersion, type Held, type PipelineState } from './state';
 
 /** The meaning of a verb for a pipeline. */
 interface VerbOfPipeline {
@@ -17,7 +17,7 @@ interface VerbOfPipeline {
 const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   hold: {
     refuse: ({ held }) => (held ? `${held.actor} holds it already: ${held.reason}` : undefined),
-    apply: (state, input, nowMs) => ({ ...state, held: heldSince(input, nowMs) }),
+    apply: (state, input, nowMs) => ({ ...state, held: createHold(input, nowMs) }),
     effect: 'no deploy starts; builds and tests continue, running deploys and reverts too',
   },
   unhold: {
@@ -29,7 +29,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
     refuse: whyNotFreeze,
     apply: (state, input, nowMs) => ({
       ...state,
-      frozen: { ...heldSince(input, nowMs), ...(input.until ? { until: endOf(input.until) } : {}) },
+      frozen: { ...createHold(input, nowMs), ...(input.until ? { until: formatFreezeEnd(input.until) } : {}) },
     }),
     effect: 'nothing starts, and running deploys pause before their next phase; reverts continue',
   },
@@ -41,16 +41,16 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   'allow-artifact': {
     refuse: ({ knownBad }, { artifact }) => {
       if (artifact === undefined) return 'it needs the artifact as name@version';
-      return knownBad.some((bad) => isVersionOf(bad.artifact, artifact))
+      return knownBad.some((bad) => matchesIdentity(bad.artifact, artifact))
         ? undefined
         : `${artifact} is not known to be bad`;
     },
-    apply: (state, { artifact = '' }) => allowed(state, artifact),
+    apply: (state, { artifact = '' }) => allowVersion(state, artifact),
     effect: 'it may be deployed again',
   },
   retire: {
     refuse: whyNotRetire,
-    apply: (state, input, nowMs) => ({ ...state, retired: heldSince(input, nowMs) }),
+    apply: (state, input, nowMs) => ({ ...state, retired: createHold(input, nowMs) }),
     effect: 'it takes nothing more; conveyor apply brings it back with its numbers and records',
   },
 };
@@ -91,6 +91,6 @@ function whyNotRetire({ active }: PipelineState): string | undefined {
 
 const MAX_RELEASES_SHOWN = 5;
 
-function heldSince({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): Held {
+function createHold({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): Held {
   return { actor, reason, at: formatTime(nowMs) };
 }

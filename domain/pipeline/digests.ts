@@ -1,4 +1,4 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import type { DeployOutcome, HistoryRow, Trigger } from '../views';
 import type { Refusal } from './refusal';
 import { isBadVersion, isKnownBad, type ActiveRelease, type KnownBad, type PipelineState } from './state';
@@ -33,11 +33,11 @@ export function refuseOtherDigest(
   { kind }: Trigger,
 ): Refusal | undefined {
   const byPerson = kind !== 'finder' && kind !== 'webhook' && kind !== 'parent';
-  const known = [...deployedArtifacts(state), ...(byPerson ? [] : namedArtifacts(state))];
+  const known = [...listDeployedArtifacts(state), ...(byPerson ? [] : listNamedArtifacts(state))];
   for (const artifact of artifacts.filter((one) => isDeployedAlone(state, one))) {
     const other = known.find((one) => contradicts(one.known, artifact));
     if (other === undefined) continue;
-    const names = [identityOf(artifact), other.known.digest ?? '', other.from];
+    const names = [formatIdentity(artifact), other.known.digest ?? '', other.from];
     const message = `${names[0]}: ${other.from} has this version with the digest ${names[1]}`;
     return { code: 'digest-changed', message, names };
   }
@@ -54,7 +54,7 @@ function contradicts(known: Artifact, { name, version, digest = '' }: Artifact):
 const algorithmIn = (digest: string): string => (digest.includes(':') ? (digest.split(':', 1)[0] ?? '') : '');
 
 /** Artifacts that were deployed, or may be right now. */
-function deployedArtifacts({ active, good, history }: PipelineState): Contradiction[] {
+function listDeployedArtifacts({ active, good, history }: PipelineState): Contradiction[] {
   return [
     ...active.filter(hasBegun).flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
     ...Object.values(good).flatMap((deploys) =>
@@ -68,7 +68,7 @@ const fromRelease = (number: number, artifacts: readonly Artifact[]): Contradict
   artifacts.map((known) => ({ known, from: `release ${number}` }));
 
 /** Artifacts that were named earlier but are not deployed yet. */
-const namedArtifacts = ({ active, inputs }: PipelineState): Contradiction[] => [
+const listNamedArtifacts = ({ active, inputs }: PipelineState): Contradiction[] => [
   ...active.flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
   ...Object.values(inputs).map((known) => ({ known, from: 'the latest input' })),
 ];

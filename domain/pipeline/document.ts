@@ -1,16 +1,16 @@
 import { over } from '../excess';
-import { keptCommands } from '../keptCommands';
+import { trimCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
 import { isByAdmin, type Policy } from '../principals';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import { jsonBytes } from '../size';
 import { formatTime } from '../text';
 import { KEPT_RELEASES } from './recordOutcome';
-import { fitted } from './fitted';
-import { identified } from '../artifact';
+import { fitState } from './fitted';
+import { pickIdentity } from '../artifact';
 import { refuseLargeSpec } from './refuseApply';
-import { asImported, sortedText } from './imported';
-import { notPermitted, policyOf, tooLarge, type Refusal } from './refusal';
+import { asImported, formatSortedFields } from './imported';
+import { notPermitted, toPolicy, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';
 
@@ -33,15 +33,15 @@ export interface PipelineDocument extends PipelineRecords {
   readonly pipeline: string;
 }
 
-export const documentOf = (state: PipelineState, nowMs: number): PipelineDocument => ({
+export const toPipelineDocument = (state: PipelineState, nowMs: number): PipelineDocument => ({
   kind: 'conveyor.pipeline',
   version: 1,
   exportedAt: formatTime(nowMs),
   pipeline: state.spec.pipeline,
-  ...recordsOf(state),
+  ...pickRecords(state),
 });
 
-const recordsOf = (from: PipelineRecords): PipelineRecords =>
+const pickRecords = (from: PipelineRecords): PipelineRecords =>
   Object.fromEntries(
     RECORDED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
   ) as unknown as PipelineRecords;
@@ -57,7 +57,7 @@ export function refuseImport(
   permitted?: string,
 ): Refusal | undefined {
   if (!isSpec(document.spec)) return { code: 'invalid-state', message: 'its spec is none that an export wrote' };
-  const policy = state === null ? { owners: document.spec.owners, groups } : policyOf(state);
+  const policy = state === null ? { owners: document.spec.owners, groups } : toPolicy(state);
   const forbidden = notPermitted(policy, { actor, permitted }, document.pipeline);
   if (forbidden) return forbidden;
   const excess = refuseLargeSpec(document.spec, groups) ?? refuseLargeRecords(state, document, groups);
@@ -77,7 +77,7 @@ function refuseLargeRecords(
   document: PipelineDocument,
   groups: Policy['groups'],
 ): Refusal | undefined {
-  const carried = fitted(imported(state, document, groups, DEFAULT_SETTINGS, { actor: '', nowMs: 0 }));
+  const carried = fitState(importDocument(state, document, groups, DEFAULT_SETTINGS, { actor: '', nowMs: 0 }));
   return tooLarge(
     over(STATE_LIMITS.knownBad, jsonBytes(carried.knownBad)) ?? over(STATE_LIMITS.state, jsonBytes(carried)),
   );
@@ -95,7 +95,7 @@ export interface Importer {
  * entry of a document counts as done by a person here or as seen by a worker. A revert relies on an inheritance without checking it, so an
  * inheritance counts only if an admin imports it, or if no rules exist.
  */
-export function imported(
+export function importDocument(
   state: PipelineState | null,
   document: PipelineDocument,
   groups: PipelineState['groups'],
@@ -104,7 +104,7 @@ export function imported(
 ): PipelineState {
   const base = newPipeline(document.spec, groups, settings);
   const { active, ready, deploys, mutexes, history } = state ?? base;
-  const records = asImported(recordsOf(document), state);
+  const records = asImported(pickRecords(document), state);
   const vouched = permitted === undefined || isByAdmin({ permitted });
   const all = new Map([...records.history, ...history].map((row) => [row.number, row]));
   return {
@@ -113,19 +113,19 @@ export function imported(
     ...{ active, ready, deploys, mutexes },
     ...(vouched ? {} : { inherited: state?.inherited ?? {} }),
     imported: { actor, at: formatTime(nowMs), vouched },
-    ...(state ? lasting(state, records) : {}),
+    ...(state ? keepLastingFacts(state, records) : {}),
     history: [...all.values()].sort((a, b) => a.number - b.number).slice(-KEPT_RELEASES),
   };
 }
 
 /** The facts about an existing pipeline that no import removes. */
-function lasting(
+function keepLastingFacts(
   { held, frozen, badUnlisted = 0, ...state }: PipelineState,
   records: PipelineRecords,
 ): Partial<PipelineState> {
   const listed = new Set(records.knownBad.map(({ artifact }) => artifact));
   const unlisted = Math.max(badUnlisted, records.badUnlisted ?? 0);
-  const commands = new Map([...records.commands, ...state.commands].map((each) => [sortedText(each), each]));
+  const commands = new Map([...records.commands, ...state.commands].map((each) => [formatSortedFields(each), each]));
   return {
     ...{ held: held ?? records.held, frozen: frozen ?? records.frozen },
     ...{
@@ -136,7 +136,7 @@ function lasting(
     ...(state.proofs ? { proofs: state.proofs } : {}),
     ...(unlisted > 0 ? { badUnlisted: unlisted } : {}),
     knownBad: [...records.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
-    commands: keptCommands(
+    commands: trimCommands(
       [...commands.values()].sort((a, b) => (a.at < b.at ? -1 : 1)),
       STATE_LIMITS.commands.max,
     ),
@@ -165,11 +165,11 @@ export interface Found {
 /**
  * Continues with records that may be older than the last work: no number is given twice, and no release is forgotten.
  */
-export function continuing(state: PipelineState, { nextNumber, releases }: Found): PipelineState {
+export function adoptReleases(state: PipelineState, { nextNumber, releases }: Found): PipelineState {
   const known = new Set([...state.active, ...state.history].map(({ number }) => number));
   const missed = releases
     .filter(({ number }) => !known.has(number))
-    .map((release) => ({ ...release, artifacts: release.artifacts.map(identified) }));
+    .map((release) => ({ ...release, artifacts: release.artifacts.map(pickIdentity) }));
   return {
     ...state,
     nextNumber: Math.max(state.nextNumber, nextNumber),

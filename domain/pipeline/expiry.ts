@@ -16,11 +16,11 @@ export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: Acti
 }
 
 /** Oldest first. */
-export const expired = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
+export const listExpiredReleases = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
   state.active.filter((release) => (expiresAtMs(state, release) ?? Infinity) <= nowMs);
 
 /** For the notification: the reasons why they waited, oldest first. */
-export function expiredWords({ spec }: Pick<PipelineState, 'spec'>, releases: readonly ActiveRelease[]): string {
+export function describeExpired({ spec }: Pick<PipelineState, 'spec'>, releases: readonly ActiveRelease[]): string {
   const waited = `it has waited in the queue for ${formatDuration(spec.releases.expireAfter ?? 0)}`;
   const others = releases.slice(0, -1).map(({ number }) => releaseId(spec.pipeline, number));
   if (others.length === 0) return waited;

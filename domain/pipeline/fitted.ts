@@ -1,6 +1,6 @@
-import { versionOf, identified } from '../artifact';
+import { combineVersions, pickIdentity } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
-import { keptCommands } from '../keptCommands';
+import { trimCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes, newestWithin } from '../size';
 import type { Omitted } from '../views';
@@ -10,7 +10,7 @@ import type { GoodDeploy, PipelineState } from './state';
  * The state of a pipeline within its limits (domain/limits.ts), for any input. History and idempotency keys take the room that the
  * rest leaves, so an ordinary pipeline keeps all of them, and a full one keeps some.
  */
-export function fitted(state: PipelineState, before: PipelineState = state): PipelineState {
+export function fitState(state: PipelineState, before: PipelineState = state): PipelineState {
   const within = withinShares(state, before);
   const { history, keys, ...rest } = within;
   const limits = STATE_LIMITS;
@@ -25,18 +25,18 @@ const NAMES_OF_FIELDS = 1024;
 
 const between = (least: number, wanted: number, most: number): number => Math.max(least, Math.min(wanted, most));
 
-const newestOf = <T>(all: Readonly<Record<string, T>>, count: number): Readonly<Record<string, T>> =>
+const keepNewestEntries = <T>(all: Readonly<Record<string, T>>, count: number): Readonly<Record<string, T>> =>
   Object.keys(all).length <= count ? all : Object.fromEntries(Object.entries(all).slice(-count));
 
 function withinShares(state: PipelineState, before: PipelineState): PipelineState {
   const { commandsTogether, commands, begun } = STATE_LIMITS;
   return withOnly(state, {
     good: goodWithin(state),
-    commands: keptCommands(state.commands, commands.max, commandsTogether.max),
-    newestBegun: newestOf(state.newestBegun, begun.max),
+    commands: trimCommands(state.commands, commands.max, commandsTogether.max),
+    newestBegun: keepNewestEntries(state.newestBegun, begun.max),
     inputs: inputsWithin(state),
-    followed: followedWithin(state.followed),
-    ...inheritedWithin(state, before),
+    followed: limitFollowed(state.followed),
+    ...limitInherited(state, before),
   });
 }
 
@@ -73,8 +73,8 @@ const ofEach = (good: Good, keep: (deploys: readonly GoodDeploy[]) => readonly G
 
 const shorter = ({ artifacts, held: _held, ...deploy }: GoodDeploy): GoodDeploy => ({
   ...deploy,
-  version: versionOf(artifacts),
-  artifacts: artifacts.map((one) => ({ ...identified(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),
+  version: combineVersions(artifacts),
+  artifacts: artifacts.map((one) => ({ ...pickIdentity(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),
 });
 
 /** The latest value of each artifact; values that the pipeline no longer takes stay as long as there is room. */
@@ -84,7 +84,7 @@ function inputsWithin({ inputs, spec }: PipelineState): PipelineState['inputs'] 
 }
 
 /** As many of the newest versions of each artifact as fit. */
-function followedWithin(followed: PipelineState['followed']): PipelineState['followed'] {
+function limitFollowed(followed: PipelineState['followed']): PipelineState['followed'] {
   let kept = followed;
   for (let count = STATE_LIMITS.followedPerArtifact.max; count >= 1; count = Math.floor(count / 2)) {
     if (jsonBytes(kept) <= STATE_LIMITS.followed.max) return kept;
@@ -97,7 +97,7 @@ function followedWithin(followed: PipelineState['followed']): PipelineState['fol
  * The inheritances, within their share: the newest in full; of the others, only the versions left behind. The earlier versions of units
  * and the list of units settled since make sense only together. So both are dropped at once, and the number of dropped units is counted.
  */
-function inheritedWithin(state: PipelineState, before: PipelineState): Partial<PipelineState> {
+function limitInherited(state: PipelineState, before: PipelineState): Partial<PipelineState> {
   const { inherited, inheritedOmitted = {} } = state;
   const isAll = Object.values(inherited).every(({ settled = [] }) => settled.length <= SETTLED);
   const hasRoom = isAll && jsonBytes(inherited) <= STATE_LIMITS.inherited.max;
@@ -111,7 +111,7 @@ function inheritedWithin(state: PipelineState, before: PipelineState): Partial<P
       room -= ENTRY_BYTES + jsonBytes(action) + jsonBytes(one);
       // The number that was dropped earlier, if the versions left behind are still the same.
       const earlier = before.inherited[action]?.left === whole.left ? (inheritedOmitted[action] ?? 0) : 0;
-      const gone = earlier + (one === whole ? 0 : pastsOf(whole));
+      const gone = earlier + (one === whole ? 0 : countPasts(whole));
       if (gone > 0) omitted[action] = gone;
       return [action, one] as const;
     });
@@ -128,4 +128,4 @@ function inheritanceWithin(inheritance: Inheritance, bytes: number): Inheritance
   return { left: newestWithin(left, Math.max(0, bytes)), before: { units: [] } };
 }
 
-const pastsOf = ({ before }: Inheritance): number => ('units' in before ? before.units.length : before.pages);
+const countPasts = ({ before }: Inheritance): number => ('units' in before ? before.units.length : before.pages);

@@ -1,16 +1,16 @@
-import { versionOf } from '../artifact';
+import { combineVersions } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import type { DeployEnded } from '../release/state';
 import type { Admission } from '../release/admission';
 import { firstWithin } from '../size';
 import { followOnRoom } from './room';
-import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+import { queueRelease, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /**
  * Adds a release for the units that a deploy left out as unavailable (docs/design/deploy.md#phases); the release itself waits until they return.
  * A follow-on that had to make way is created again, as long as no newer version has been deployed.
  */
-export function followed(
+export function addFollowOn(
   state: PipelineState,
   { number, trigger, followOn }: ActiveRelease,
   { action, artifacts, result }: DeployEnded,
@@ -24,7 +24,9 @@ export function followed(
   const by = { kind: 'follow-on', actor: 'service:conveyor', key: null, of } as const;
   const named = firstWithin(units, followOnRoom(state));
   const more = units.length - named.length + (units === followOn?.units ? (followOn.more ?? 0) : 0);
-  return created(state, artifacts, by, nowMs, { followOn: { action, units: named, ...(more > 0 ? { more } : {}) } });
+  return queueRelease(state, artifacts, by, nowMs, {
+    followOn: { action, units: named, ...(more > 0 ? { more } : {}) },
+  });
 }
 
 /**
@@ -46,7 +48,7 @@ export function whyDropped(
 }
 
 /** The follow-on with this release number; undefined if the release is no follow-on. */
-export const followOnOf = ({ active }: PipelineState, release: number): ActiveRelease | undefined =>
+export const findFollowOn = ({ active }: PipelineState, release: number): ActiveRelease | undefined =>
   active.find(({ number, followOn }) => number === release && followOn !== undefined);
 
 /** Running follow-ons that have not begun to deploy, and that need a signal that they are not needed. */
@@ -61,7 +63,7 @@ export const droppable = (state: PipelineState): readonly { release: ActiveRelea
 export const goodBefore = (
   good: readonly GoodDeploy[],
   artifacts: ActiveRelease['artifacts'],
-): GoodDeploy | undefined => good.findLast(({ version }) => version !== versionOf(artifacts));
+): GoodDeploy | undefined => good.findLast(({ version }) => version !== combineVersions(artifacts));
 
 /** A follow-on settles only its own units; the inheritance of the others stays. */
 export function withUpdatedUnits(

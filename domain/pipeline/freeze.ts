@@ -24,7 +24,7 @@ export function whyFrozen(state: Pick<PipelineState, 'frozen'>): { why: string; 
 }
 
 /** `frozen by user:alice until 2026-12-27T06:00:00.000Z`, for output that does not show the end elsewhere. */
-export const frozenWords = ({ actor, until }: Pick<Held, 'actor' | 'until'>): string =>
+export const describeFreeze = ({ actor, until }: Pick<Held, 'actor' | 'until'>): string =>
   `frozen by ${actor}${until === undefined ? '' : ` until ${until}`}`;
 
 /**
@@ -35,9 +35,9 @@ export function whyNotFreeze({ frozen }: PipelineState, { until }: CommandInput,
   const untilMs = until === undefined ? Infinity : Date.parse(until);
   if (Number.isNaN(untilMs)) return `${until} is not a time; write it like 2026-12-27T06:00:00Z`;
   if (untilMs <= nowMs) return `${until} is over already`;
-  if (frozen === null || (until !== undefined && endOf(until) !== frozen.until)) return undefined;
+  if (frozen === null || (until !== undefined && formatFreezeEnd(until) !== frozen.until)) return undefined;
   return `${frozen.actor} has frozen it already: ${frozen.reason}`;
 }
 
 /** The end as it is stored: in UTC, from any input. */
-export const endOf = (until: string): string => formatTime(Date.parse(until));
+export const formatFreezeEnd = (until: string): string => formatTime(Date.parse(until));

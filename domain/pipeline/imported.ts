@@ -1,4 +1,4 @@
-import { identityOf } from '../artifact';
+import { formatIdentity } from '../artifact';
 import { isJsonObject, type JsonObject } from '../json';
 import { PRINCIPAL } from '../principals';
 import type { GoodDeploy, PipelineState } from './state';
@@ -14,42 +14,42 @@ type Attributed = Pick<PipelineState, 'good' | 'history' | 'commands' | 'knownBa
  * call good. The pipeline's own records stay unchanged.
  */
 export function asImported<R extends Attributed>(records: R, state: PipelineState | null): R {
-  const known = new Set(state?.commands.map(sortedText));
+  const known = new Set(state?.commands.map(formatSortedFields));
   return {
     ...records,
     good: Object.fromEntries(
       Object.entries(records.good).map(([action, deploys]) => [
         action,
-        deploys.map((deploy) => state?.good[action]?.find((own) => isSameDeploy(own, deploy)) ?? claimed(deploy)),
+        deploys.map((deploy) => state?.good[action]?.find((own) => isSameDeploy(own, deploy)) ?? markImported(deploy)),
       ]),
     ),
-    history: records.history.map((row) => ({ ...unattributed(row), artifacts: row.artifacts, imported: true })),
-    commands: records.commands.filter((one) => !known.has(sortedText(one))).map(unattributed),
-    knownBad: records.knownBad.map(unattributed),
-    ...{ held: unattributed(records.held), frozen: unattributed(records.frozen) },
+    history: records.history.map((row) => ({ ...removePrincipals(row), artifacts: row.artifacts, imported: true })),
+    commands: records.commands.filter((one) => !known.has(formatSortedFields(one))).map(removePrincipals),
+    knownBad: records.knownBad.map(removePrincipals),
+    ...{ held: removePrincipals(records.held), frozen: removePrincipals(records.frozen) },
   };
 }
 
 /** Only workers know the units that it held, and the time that it ran. */
-const claimed = ({ held: _held, ranMs: _ranMs, ...deploy }: GoodDeploy): GoodDeploy => ({
+const markImported = ({ held: _held, ranMs: _ranMs, ...deploy }: GoodDeploy): GoodDeploy => ({
   ...{ ...deploy, since: null, imported: true },
 });
 
 const isSameDeploy = (one: GoodDeploy, other: GoodDeploy): boolean =>
-  one.release === other.release && identitiesOf(one) === identitiesOf(other);
+  one.release === other.release && joinIdentities(one) === joinIdentities(other);
 
-const identitiesOf = ({ artifacts }: GoodDeploy): string => artifacts.map(identityOf).sort().join('\n');
+const joinIdentities = ({ artifacts }: GoodDeploy): string => artifacts.map(formatIdentity).sort().join('\n');
 
 /**
  * Replaces each principal by `service:import`, and removes the rule that admitted it; texts say that they were
  * imported.
  */
-function unattributed<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(unattributed) as T;
+function removePrincipals<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(removePrincipals) as T;
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value as JsonObject).flatMap(([key, part]): [string, unknown][] => {
     if (key === 'permitted' || key === 'vouched') return [];
-    if (typeof part !== 'string') return [[key, unattributed(part)]];
+    if (typeof part !== 'string') return [[key, removePrincipals(part)]];
     if (PRINCIPAL.test(part)) return [[key, IMPORTED_ACTOR]];
     return [[key, TEXT_FIELDS.has(key) && !part.startsWith(IMPORTED) ? `${IMPORTED}${part}` : part]];
   });
@@ -59,4 +59,4 @@ function unattributed<T>(value: T): T {
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['reason', 'rejection']);
 
 /** The same text for equal values, with their fields in any order. */
-export const sortedText = (value: object): string => JSON.stringify(Object.entries(value).sort());
+export const formatSortedFields = (value: object): string => JSON.stringify(Object.entries(value).sort());

@@ -1,4 +1,4 @@
-import { identified, type Artifact } from '../artifact';
+import { pickIdentity, type Artifact } from '../artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, STATE_LIMITS } from '../limits';
 import { cutText, firstWithin, jsonBytes, newestWithin } from '../size';
 import type { DeployRow, HistoryRow, Omitted } from '../views';
@@ -21,12 +21,15 @@ export function cutTexts<T>(value: T): T {
 }
 
 /** An artifact as a release reports it; it may come from a service that knows no limits. */
-export const reported = (artifact: Artifact): Artifact =>
-  jsonBytes(artifact) > ARTIFACT_LIMITS.whole.max ? cutTexts(identified(artifact)) : artifact;
+export const limitArtifact = (artifact: Artifact): Artifact =>
+  jsonBytes(artifact) > ARTIFACT_LIMITS.whole.max ? cutTexts(pickIdentity(artifact)) : artifact;
 
 /** The artifacts in full as far as the pipeline knows them; the others stay as they are. */
 export function inFull({ good, inputs }: Pick<PipelineState, 'good' | 'inputs'>, artifacts: readonly Artifact[]) {
-  const known = [...Object.values(inputs), ...Object.values(good).flatMap((deploys) => deploys.flatMap(artifactsOf))];
+  const known = [
+    ...Object.values(inputs),
+    ...Object.values(good).flatMap((deploys) => deploys.flatMap(listGoodArtifacts)),
+  ];
   const wanted = artifacts.map((artifact) => [artifact.name, artifact.version, artifact.digest].join('\n'));
   return artifacts.map((artifact, index) => {
     const same = known.filter((one) => [one.name, one.version, one.digest].join('\n') === wanted[index]);
@@ -34,7 +37,7 @@ export function inFull({ good, inputs }: Pick<PipelineState, 'good' | 'inputs'>,
   });
 }
 
-const artifactsOf = ({ artifacts }: GoodDeploy): readonly Artifact[] => artifacts;
+const listGoodArtifacts = ({ artifacts }: GoodDeploy): readonly Artifact[] => artifacts;
 
 const ROW = STATE_LIMITS.historyRow.max;
 /** The part of a row for long lists. The rest is for the trigger with its reason. */
@@ -43,13 +46,13 @@ const ROW_UNITS = ROW / 16;
 const ROW_DEPLOYS = ROW / 4;
 
 /** A row of the history, with its lists cut to the limit of a row; artifacts with short metadata stay whole. */
-export function keptRow(whole: HistoryRow): HistoryRow {
+export function limitHistoryRow(whole: HistoryRow): HistoryRow {
   const row = cutTexts(whole);
   const isShort = jsonBytes(row.artifacts) <= ROW_ARTIFACTS;
-  const artifacts = isShort ? row.artifacts : firstWithin(row.artifacts.map(identified), ROW_ARTIFACTS);
+  const artifacts = isShort ? row.artifacts : firstWithin(row.artifacts.map(pickIdentity), ROW_ARTIFACTS);
   const units = row.followOn && firstWithin(row.followOn.units, ROW_UNITS);
-  const deploys = newestWithin(row.deploys.map(keptDeploy), ROW_DEPLOYS);
-  const omitted = omittedCounts({
+  const deploys = newestWithin(row.deploys.map(limitDeployRow), ROW_DEPLOYS);
+  const omitted = countOmitted({
     artifacts: row.artifacts.length - artifacts.length,
     units: row.followOn && units ? (row.followOn.more ?? 0) + row.followOn.units.length - units.length : 0,
     deploys: row.deploys.length - deploys.length,
@@ -63,11 +66,11 @@ export function keptRow(whole: HistoryRow): HistoryRow {
   };
 }
 
-function keptDeploy(row: DeployRow): DeployRow {
+function limitDeployRow(row: DeployRow): DeployRow {
   const { skipped = [], overridden = [] } = row;
   const units = firstWithin(skipped, ROW_UNITS);
   const overrides = firstWithin(overridden, ROW_UNITS);
-  const omitted = omittedCounts({
+  const omitted = countOmitted({
     skipped: skipped.length - units.length,
     overridden: overridden.length - overrides.length,
   });
@@ -80,7 +83,7 @@ function keptDeploy(row: DeployRow): DeployRow {
   };
 }
 
-function omittedCounts(lists: Omitted): Omitted | undefined {
+function countOmitted(lists: Omitted): Omitted | undefined {
   const some = Object.entries(lists).filter(([, count]) => count > 0);
   return some.length === 0 ? undefined : Object.fromEntries(some);
 }

@@ -1,8 +1,8 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { STATE_LIMITS } from '../limits';
 import { cutText, firstWithin, jsonBytes } from '../size';
 import { formatTime, plural } from '../text';
-import { heldBy, isKnownBad, type KnownBad, type PipelineState } from './state';
+import { holdPipeline, isKnownBad, type KnownBad, type PipelineState } from './state';
 
 /**
  * Marks artifacts as known-bad, each once. No entry is ever dropped. If the list grows long, older reasons are cut. If it is full, the
@@ -15,17 +15,17 @@ export function markKnownBad(
   reason: string,
   nowMs: number,
 ): PipelineState {
-  const fresh = new Set(artifacts.filter((artifact) => !isKnownBad(state, artifact)).map(identityOf));
+  const fresh = new Set(artifacts.filter((artifact) => !isKnownBad(state, artifact)).map(formatIdentity));
   if (fresh.size === 0) return state;
   const why = cutText(reason, STATE_LIMITS.badReason.max);
   const bad = [...fresh].map((artifact): KnownBad => ({ artifact, at: formatTime(nowMs), reason: why }));
-  const all = compacted([...state.knownBad, ...bad]);
+  const all = compactKnownBad([...state.knownBad, ...bad]);
   const knownBad = firstWithin(all, STATE_LIMITS.knownBad.max);
   const unlisted = (state.badUnlisted ?? 0) + all.length - knownBad.length;
   const next = { ...state, knownBad, ...(unlisted > 0 ? { badUnlisted: unlisted } : {}) };
   const full = whyBadFull(next);
   if (full === undefined || (state.held && unlisted === (state.badUnlisted ?? 0))) return next;
-  return heldBy(next, 'service:conveyor', full, nowMs);
+  return holdPipeline(next, 'service:conveyor', full, nowMs);
 }
 
 /** The newest known-bad artifacts that an action of the pipeline may produce again; empty if there are none. */
@@ -61,7 +61,7 @@ const SHORT_REASON = 40;
 const NO_REASON = 3;
 
 /** As many reasons as fit, those of the newest first; the identity of each artifact stays. */
-function compacted(bad: readonly KnownBad[]): readonly KnownBad[] {
+function compactKnownBad(bad: readonly KnownBad[]): readonly KnownBad[] {
   const shorter = isOverHold(bad) ? withReasons(bad, SHORT_REASON, WITH_REASON) : bad;
   const short = isOverHold(shorter) ? withReasons(shorter, NO_REASON, WITH_REASON) : shorter;
   return jsonBytes(short) > STATE_LIMITS.knownBad.max ? withReasons(short, NO_REASON, 0) : short;

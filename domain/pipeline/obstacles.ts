@@ -1,6 +1,6 @@
 import { FREE_MUTEX, type Mutex } from '../mutex';
 import { whyFrozen } from './freeze';
-import { byPlace, placeIn, placeOf } from './place';
+import { byPlace, placeIn, getReleasePlace } from './place';
 import type { PipelineState, ReadyAction } from './state';
 
 /** The reason why a ready action does not begin, and its end if that is known. */
@@ -26,12 +26,15 @@ export function obstacleTo(
   if (state.held && !rollback && !emergency)
     return { by: 'hold', why: `the pipeline is held by ${state.held.actor}: ${state.held.reason}` };
   return (
-    calendar(state, ready, nowMs) ?? order(state, ready) ?? deploying(state, ready) ?? group(state, ready, reserved)
+    calendar(state, ready, nowMs) ??
+    order(state, ready) ??
+    findDeployObstacle(state, ready) ??
+    group(state, ready, reserved)
   );
 }
 
 /** Deploys whose opening has to be looked up. */
-export const unscheduledDeploys = (state: PipelineState): ReadyAction[] =>
+export const listUnscheduledDeploys = (state: PipelineState): ReadyAction[] =>
   state.ready.filter((ready) => waitsForCalendar(state, ready) && ready.opensAtMs === undefined);
 
 /** The calendar gates the first deploy of a release; later ones belong to the same rollout. */
@@ -63,12 +66,15 @@ function order(state: PipelineState, { release, action, rollback, emergency }: R
   if (state.active.some((asking) => asking.number === release && isFollowOn(asking))) return undefined;
   const place = placeIn(state, release);
   const isBefore = (other: PipelineState['active'][number]): boolean =>
-    placeOf(other) > begunBy && placeOf(other) < place && other.trigger.kind !== 'emergency' && !isFollowOn(other);
+    getReleasePlace(other) > begunBy &&
+    getReleasePlace(other) < place &&
+    other.trigger.kind !== 'emergency' &&
+    !isFollowOn(other);
   const [first] = state.active.filter(isBefore).sort(byPlace);
   return first && { by: 'order', why: `release ${first.number} comes first` };
 }
 
-function deploying({ deploys, active }: PipelineState, { release }: ReadyAction): Obstacle | undefined {
+function findDeployObstacle({ deploys, active }: PipelineState, { release }: ReadyAction): Obstacle | undefined {
   const other = otherHolder(deploys, release);
   if (other === undefined) return undefined;
   const makesWay = active.some(({ number, overtakenBy }) => String(number) === other && overtakenBy !== undefined);

@@ -1,5 +1,5 @@
-import { unscheduledDeploys } from './obstacles';
-import { unscheduledReleases } from './queue';
+import { listUnscheduledDeploys } from './obstacles';
+import { listUnscheduledReleases } from './queue';
 import { nextExpiry } from './expiry';
 import { thawsAtMs } from './freeze';
 import type { PipelineState } from './state';
@@ -13,17 +13,21 @@ export interface Unscheduled {
 }
 
 /** The releases and actions that wait for the calendar and whose time is not known yet. */
-export const unscheduled = (state: PipelineState): Unscheduled[] => [
-  ...unscheduledReleases(state).map(({ number, createdAt }) => ({
+export const listUnscheduled = (state: PipelineState): Unscheduled[] => [
+  ...listUnscheduledReleases(state).map(({ number, createdAt }) => ({
     release: number,
     action: null,
     afterMs: Date.parse(createdAt),
   })),
-  ...unscheduledDeploys(state).map(({ release, action, readyAtMs = 0 }) => ({ release, action, afterMs: readyAtMs })),
+  ...listUnscheduledDeploys(state).map(({ release, action, readyAtMs = 0 }) => ({
+    release,
+    action,
+    afterMs: readyAtMs,
+  })),
 ];
 
 /** Records the answer of the calendar for one of them; null: never. */
-export function scheduled(
+export function recordOpening(
   state: PipelineState,
   { release, action }: Pick<Unscheduled, 'release' | 'action'>,
   opensAtMs: number | null,
@@ -39,7 +43,7 @@ export function scheduled(
 }
 
 /** After a change of the calendar all times are looked up again, from the beginning of each wait. */
-export const rescheduled = (state: PipelineState): PipelineState => ({
+export const clearOpenings = (state: PipelineState): PipelineState => ({
   ...state,
   active: state.active.map(({ opensAtMs: _, ...release }) => release),
   ready: state.ready.map(({ opensAtMs: _, ...ready }) => ready),

@@ -1,6 +1,6 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { STATE_LIMITS } from '../limits';
-import { SEQUENCE, sequenceOf } from '../sequence';
+import { SEQUENCE, parseSequence } from '../sequence';
 import { newestWithin } from '../size';
 import { formatTime } from '../text';
 import type { PipelineState } from './state';
@@ -15,15 +15,17 @@ export type Order = 'newer' | 'same' | 'older' | 'unknown';
  * Decides by the metadata, the most certain first: one version follows the other (`before`: the version that it replaced), its producer
  * numbers the versions (`sequence`), or the date of the commit (`committedAt`).
  */
-export function orderOf(artifact: Artifact, latest: Artifact | undefined, followed: readonly string[]): Order {
+export function decideOrder(artifact: Artifact, latest: Artifact | undefined, followed: readonly string[]): Order {
   if (latest === undefined) return 'newer';
-  if (identityOf(artifact) === identityOf(latest)) return 'same';
+  if (formatIdentity(artifact) === formatIdentity(latest)) return 'same';
   if (artifact.metadata['before'] === latest.version) return 'newer';
   if (followed.includes(artifact.version)) return 'older';
-  return compared(artifact, latest, sequenceOf) ?? compared(artifact, latest, committedAtOf) ?? 'unknown';
+  return (
+    compareMetadata(artifact, latest, parseSequence) ?? compareMetadata(artifact, latest, parseCommittedAt) ?? 'unknown'
+  );
 }
 
-function compared<T extends bigint | number>(
+function compareMetadata<T extends bigint | number>(
   artifact: Artifact,
   latest: Artifact,
   read: (artifact: Artifact) => T | undefined,
@@ -45,7 +47,7 @@ export function whyNotOrdered(key: string, value: string): string | undefined {
   return undefined;
 }
 
-function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | undefined {
+function parseCommittedAt({ metadata: { committedAt = '' } }: Artifact): number | undefined {
   const atMs = Date.parse(committedAt);
   return Number.isNaN(atMs) ? undefined : atMs;
 }
@@ -56,7 +58,7 @@ function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | u
  * later is newer, regardless of its commit: deliveries in between may be late or lost, or a branch may begin at an old commit.
  */
 export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRule): Order {
-  const order = orderOf(artifact, state.inputs[artifact.name], state.followed[artifact.name] ?? []);
+  const order = decideOrder(artifact, state.inputs[artifact.name], state.followed[artifact.name] ?? []);
   if (order === 'same') return order;
   const byPush = pushOrder(state, artifact);
   return byPush === 'newer' && rule === 'pushes-hold-back' ? order : (byPush ?? order);
@@ -70,7 +72,7 @@ export const differByRule = (state: PipelineState, artifacts: readonly Artifact[
   artifacts.some((artifact) => state.inputs[artifact.name] && pushOrder(state, artifact) === 'newer');
 
 function pushOrder({ pushed }: PipelineState, artifact: Artifact): Order | undefined {
-  const [at, newest] = [pushedAtOf(artifact), pushed?.[artifact.name]];
+  const [at, newest] = [parsePushedAt(artifact), pushed?.[artifact.name]];
   if (at === undefined || newest === undefined || at === newest) return undefined;
   return at < newest ? 'older' : 'newer';
 }
@@ -84,7 +86,7 @@ export function isPutBack(state: PipelineState, artifact: Artifact, rule: OrderR
 }
 
 /** In ms, from the metadata; only webhooks of a forge send it. */
-function pushedAtOf({ metadata: { pushedAt = '' } }: Artifact): number | undefined {
+function parsePushedAt({ metadata: { pushedAt = '' } }: Artifact): number | undefined {
   const atMs = Date.parse(pushedAt);
   return Number.isNaN(atMs) ? undefined : atMs;
 }
@@ -93,13 +95,13 @@ function pushedAtOf({ metadata: { pushedAt = '' } }: Artifact): number | undefin
  * The time of the newest push of each artifact, including these; only for artifacts that the pipeline takes. A time in the future counts as
  * now.
  */
-export function pushedAfter(
+export function recordPushes(
   { pushed, spec }: PipelineState,
   artifacts: readonly Artifact[],
   nowMs: number,
 ): Pick<PipelineState, 'pushed'> {
   const news = artifacts.flatMap((artifact) => {
-    const atMs = Math.min(pushedAtOf(artifact) ?? NaN, nowMs);
+    const atMs = Math.min(parsePushedAt(artifact) ?? NaN, nowMs);
     return Number.isNaN(atMs) ? [] : [[artifact.name, Math.max(atMs, pushed?.[artifact.name] ?? atMs)] as const];
   });
   if (news.length === 0) return {};
@@ -111,7 +113,7 @@ export function pushedAfter(
  * The versions that others have replaced, including the predecessors of these artifacts. A version that comes back is
  * removed, so that it can follow again.
  */
-export const followedAfter = (
+export const recordPredecessors = (
   followed: PipelineState['followed'],
   artifacts: readonly Artifact[],
 ): PipelineState['followed'] =>
@@ -124,7 +126,7 @@ export const followedAfter = (
 /** Records artifacts that came too late. */
 export function withLate(state: PipelineState, artifacts: readonly Artifact[], nowMs: number): PipelineState {
   const news = artifacts.map((artifact) => ({
-    artifact: identityOf(artifact),
+    artifact: formatIdentity(artifact),
     at: formatTime(nowMs),
     behind: state.inputs[artifact.name]?.version ?? '',
   }));
@@ -152,6 +154,7 @@ export const findFollower = ({ early = [] }: PipelineState, artifacts: readonly 
   early.find((one) => artifacts.some(({ name, version }) => one.name === name && one.metadata['before'] === version));
 
 export function withoutEarly({ early, ...state }: PipelineState, taken: readonly Artifact[]): PipelineState {
-  const left = early?.filter((one) => taken.every((artifact) => identityOf(artifact) !== identityOf(one))) ?? [];
+  const left =
+    early?.filter((one) => taken.every((artifact) => formatIdentity(artifact) !== formatIdentity(one))) ?? [];
   return left.length > 0 ? { ...state, early: left } : state;
 }

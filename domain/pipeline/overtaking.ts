@@ -1,7 +1,7 @@
 import { isUrgent } from '../release/urgent';
-import { followOnOf } from './followOn';
+import { findFollowOn } from './followOn';
 import type { Obstacle } from './obstacles';
-import { placeIn, placeOf } from './place';
+import { placeIn, getReleasePlace } from './place';
 import type { ActiveRelease, PipelineState, ReadyAction } from './state';
 
 /** A deploying release that has to make way. */
@@ -16,12 +16,13 @@ export interface Overtaking {
  * overtakes an older one.
  */
 export function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
-  if (by !== 'deploy' || followOnOf(state, ready.release)) return [];
+  if (by !== 'deploy' || findFollowOn(state, ready.release)) return [];
   const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
   const now = ready.emergency === true || ready.rollback;
   const why = now ? ('preempted' as const) : ('superseded' as const);
   if (holder === undefined || !canBeOvertaken(state, holder, why)) return [];
-  const may = now || (state.spec.releases.supersede === 'running' && placeIn(state, ready.release) > placeOf(holder));
+  const may =
+    now || (state.spec.releases.supersede === 'running' && placeIn(state, ready.release) > getReleasePlace(holder));
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 

@@ -3,15 +3,15 @@ import type { ReleaseResult } from '../release/state';
 import { skipsTheQueue } from '../release/urgent';
 import { conjugate, formatTime, plural } from '../text';
 import { recordRelease } from './recordOutcome';
-import { expired } from './expiry';
+import { listExpiredReleases } from './expiry';
 import { whyDropped } from './followOn';
 import { whyFrozen } from './freeze';
 import { byPlace } from './place';
-import { isQueued, startsWithin, surplusOf } from './room';
+import { isQueued, startsWithin, countSurplus } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
 /** Releases that wait for their turn to start, oldest first; a rerun has the place of the release that it repeats. */
-const lineOf = ({ active }: Pick<PipelineState, 'active'>): ActiveRelease[] =>
+const listQueuedReleases = ({ active }: Pick<PipelineState, 'active'>): ActiveRelease[] =>
   active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger)).sort(byPlace);
 
 /** Releases that may start now, oldest first, preceded by those that need no room; only rollbacks during a freeze. */
@@ -21,7 +21,7 @@ export function startable(state: PipelineState, nowMs: number): ActiveRelease[] 
   if (frozen) return queued.filter(({ trigger }) => trigger.kind === 'rollback');
   const running = active.filter((release) => release.state === 'running' && !skipsTheQueue(release.trigger)).length;
   const room = Math.max(0, spec.releases.maxActive - running);
-  const regular = lineOf(state).filter((release) => hasOpened(state, release, nowMs));
+  const regular = listQueuedReleases(state).filter((release) => hasOpened(state, release, nowMs));
   const fitting = startsWithin(state, regular.slice(0, room));
   return [...queued.filter(({ trigger }) => skipsTheQueue(trigger)), ...regular.slice(0, fitting)];
 }
@@ -34,8 +34,8 @@ const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: nu
   !gatesReleases(state) || (typeof opensAtMs === 'number' && opensAtMs <= nowMs);
 
 /** Queued releases whose opening has to be looked up. */
-export const unscheduledReleases = (state: PipelineState): ActiveRelease[] =>
-  gatesReleases(state) ? lineOf(state).filter(({ opensAtMs }) => opensAtMs === undefined) : [];
+export const listUnscheduledReleases = (state: PipelineState): ActiveRelease[] =>
+  gatesReleases(state) ? listQueuedReleases(state).filter(({ opensAtMs }) => opensAtMs === undefined) : [];
 
 /** The reason why a queued release does not start, and the end of the wait if it is known. */
 export function whyQueued(
@@ -61,15 +61,15 @@ export function whyQueued(
  * Removes releases that never start. If several wait for the same opening of the calendar, only the newest stays. A line that has grown too
  * long loses its oldest, and expired releases go. With `supersede: never` each release has its turn.
  */
-export function thinned(before: PipelineState, nowMs: number): PipelineState {
+export function thinQueue(before: PipelineState, nowMs: number): PipelineState {
   const state = withoutExpired(withoutDropped(before, nowMs), nowMs);
   if (state.spec.releases.supersede === 'never') return state;
-  const waiting = lineOf(state);
+  const waiting = listQueuedReleases(state);
   const newest = waiting.at(-1);
   if (newest === undefined) return state;
   const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];
-  const surplus = waiting.slice(0, surplusOf(waiting));
-  return superseded(state, [...new Set([...gated, ...surplus])], newest, nowMs);
+  const surplus = waiting.slice(0, countSurplus(waiting));
+  return supersedeReleases(state, [...new Set([...gated, ...surplus])], newest, nowMs);
 }
 
 /** Removes follow-ons that are not needed any more and have not started. */
@@ -83,7 +83,7 @@ const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
 
 /** Removes releases that have waited too long, even in a freeze and under `supersede: never`. */
 const withoutExpired = (state: PipelineState, nowMs: number): PipelineState =>
-  expired(state, nowMs).reduce(
+  listExpiredReleases(state, nowMs).reduce(
     (next, release) => recordRelease(next, neverStarted(release, 'expired', nowMs), nowMs),
     state,
   );
@@ -97,7 +97,7 @@ const withoutFollowOn = (state: PipelineState, release: ActiveRelease, nowMs: nu
   release.followOn ? recordRelease(state, neverStarted(release, 'superseded', nowMs), nowMs) : state;
 
 /** The newer release starts at the time of the older one. */
-function inheritingOpening(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
+function inheritOpening(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
   if (typeof opensAtMs !== 'number') return state;
   const earlier = (release: ActiveRelease): ActiveRelease => ({
     ...release,
@@ -141,20 +141,20 @@ const neverStarted = (
  * refused.
  */
 export function whyFull(state: PipelineState, release: ActiveRelease): string | undefined {
-  const line = lineOf(state);
-  if (state.spec.releases.supersede !== 'never' || surplusOf([...line, release]) === 0) return undefined;
+  const line = listQueuedReleases(state);
+  if (state.spec.releases.supersede !== 'never' || countSurplus([...line, release]) === 0) return undefined;
   return `${plural(line.length, 'release')} ${conjugate(line.length, 'wait')} already, and with supersede: never none of them is dropped`;
 }
 
 /** If a line has grown too long, its oldest releases make way at once, before the next is admitted. */
 export function withoutSurplus(state: PipelineState, nowMs: number): PipelineState {
-  const line = lineOf(state);
+  const line = listQueuedReleases(state);
   const newest = line.at(-1);
   if (newest === undefined || state.spec.releases.supersede === 'never') return state;
-  return superseded(state, line.slice(0, surplusOf(line)), newest, nowMs);
+  return supersedeReleases(state, line.slice(0, countSurplus(line)), newest, nowMs);
 }
 
-const superseded = (
+const supersedeReleases = (
   state: PipelineState,
   releases: readonly ActiveRelease[],
   newest: ActiveRelease,
@@ -163,7 +163,7 @@ const superseded = (
   releases.reduce(
     (next, release) =>
       recordRelease(
-        inheritingOpening(next, release, newest),
+        inheritOpening(next, release, newest),
         { ...neverStarted(release, 'superseded', nowMs), causedBy: newest.number },
         nowMs,
       ),

@@ -2,7 +2,7 @@ import { STATE_LIMITS } from '../limits';
 import type { DeployEnded, ReleaseResult } from '../release/state';
 import { cutText, firstWithin } from '../size';
 import { withdraw } from './admission';
-import { recordDeploy, recordRelease, unrecorded } from './recordOutcome';
+import { recordDeploy, recordRelease, listUnrecorded } from './recordOutcome';
 import type { PipelineState } from './state';
 
 /** The end of a release that its pipeline still records as running. */
@@ -31,17 +31,17 @@ export function reconcile(state: PipelineState, end: ReleaseEnd, nowMs: number):
   const { number, endedAt, deploys } = end;
   const release = state.active.find((each) => each.number === number);
   if (release === undefined) return state;
-  const booked = unrecorded(release, end).reduce(
+  const booked = listUnrecorded(release, end).reduce(
     (next, deploy) => withdraw(recordDeploy(next, number, deploy, nowMs), { release: number, action: deploy.action }),
     state,
   );
-  if (end.open.length > 0) return waiting(booked, end);
+  if (end.open.length > 0) return markReleaseGone(booked, end);
   const result = { number, state: 'failed', cause: null, artifacts: release.artifacts, deploys, endedAt } as const;
   return recordRelease(booked, result, nowMs);
 }
 
 /** It waits for nothing any more, but the work that it began is not over. */
-const waiting = (state: PipelineState, { number, endedAt, open }: Extract<ReleaseEnd, { kind: 'gone' }>) => ({
+const markReleaseGone = (state: PipelineState, { number, endedAt, open }: Extract<ReleaseEnd, { kind: 'gone' }>) => ({
   ...state,
   ready: state.ready.filter(({ release }) => release !== number),
   active: state.active.map((release) =>

@@ -1,26 +1,26 @@
-import { identityOf, versionOf, type Artifact } from '../artifact';
-import { leftBehind } from '../deploy/outcome';
+import { formatIdentity, combineVersions, type Artifact } from '../artifact';
+import { pickInheritance } from '../deploy/outcome';
 import type { DeployResult } from '../deploy/state';
 import { STATE_LIMITS } from '../limits';
 import { releaseMutex as leave, type Mutex } from '../mutex';
 import type { DeployEnded, ReleaseResult } from '../release/state';
 import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
-import { followed, goodBefore, withUpdatedUnits } from './followOn';
-import { keptRow, reported } from './kept';
+import { addFollowOn, goodBefore, withUpdatedUnits } from './followOn';
+import { limitHistoryRow, limitArtifact } from './kept';
 import { markKnownBad } from './knownBad';
-import { placeOf } from './place';
+import { getReleasePlace } from './place';
 import { withReplacement } from './replaced';
-import { disturbed, madeWay, standsSince } from './uptime';
-import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+import { recordDisturbance, recordSuccessor, standsSince } from './uptime';
+import { holdPipeline, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /** The number of ended releases that a pipeline remembers. */
 export const KEPT_RELEASES = STATE_LIMITS.history.max;
 
 /** The artifacts to blame for a bad set: those that differ from the good set, or all if none differ. */
-export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
-  const known = new Set(good.map(identityOf));
-  const fresh = artifacts.filter((artifact) => !known.has(identityOf(artifact)));
+export function pickBlamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
+  const known = new Set(good.map(formatIdentity));
+  const fresh = artifacts.filter((artifact) => !known.has(formatIdentity(artifact)));
   return fresh.length > 0 ? fresh : artifacts;
 }
 
@@ -31,16 +31,16 @@ export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]
 export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
   const release = state.active.find(({ number }) => number === result.number);
   if (release === undefined) return state;
-  const row = keptRow(historyRow(state, release, result));
-  const booked = recordDeploys(state, release, unrecorded(release, result), nowMs);
+  const row = limitHistoryRow(historyRow(state, release, result));
+  const booked = recordDeploys(state, release, listUnrecorded(release, result), nowMs);
   return {
     ...booked,
     good: withUndone(booked, release, result),
     active: booked.active.filter(({ number }) => number !== result.number),
     ready: state.ready.filter((deploy) => deploy.release !== result.number),
-    deploys: releasedBy(state.deploys, result.number),
+    deploys: releaseHolder(state.deploys, result.number),
     mutexes: Object.fromEntries(
-      Object.entries(state.mutexes).map(([name, mutex]) => [name, releasedBy(mutex, result.number)]),
+      Object.entries(state.mutexes).map(([name, mutex]) => [name, releaseHolder(mutex, result.number)]),
     ),
     history: [...state.history, row].slice(-KEPT_RELEASES),
   };
@@ -83,21 +83,21 @@ function recordDeploys(
 ): PipelineState {
   const { number } = release;
   const result = { release, deploys };
-  const base = { ...state, good: goodAfter(state, result, nowMs), inherited: inheritedAfter(state, result) };
-  const after = { ...afterReverts(base, result, nowMs), ...deployedAfter(result, nowMs) };
+  const base = { ...state, good: goodAfter(state, result, nowMs), inherited: updateInheritances(state, result) };
+  const after = { ...afterReverts(base, result, nowMs), ...computeDeployedAt(result, nowMs) };
   const counted = after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
-  return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
+  return deploys.reduce((next, deploy) => addFollowOn(next, release, deploy, nowMs), counted);
 }
 
 /** A rollback or a follow-on brings nothing new, so it does not count here. */
-function deployedAfter({ release, deploys }: Deploys, nowMs: number): Pick<PipelineState, 'deployedAt'> {
+function computeDeployedAt({ release, deploys }: Deploys, nowMs: number): Pick<PipelineState, 'deployedAt'> {
   const isNew = release.trigger.kind !== 'rollback' && release.followOn === undefined;
   const hasDeployed = deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
   return isNew && hasDeployed ? { deployedAt: formatTime(nowMs) } : {};
 }
 
 /** Deploys that are not recorded yet; those of each action come in order. */
-export function unrecorded(
+export function listUnrecorded(
   { booked = {} }: Pick<ActiveRelease, 'booked'>,
   { deploys }: Pick<ReleaseResult, 'deploys'>,
 ): readonly DeployEnded[] {
@@ -115,7 +115,7 @@ const withRelease = (state: PipelineState, number: number, patch: Partial<Active
 /** The ends of a release's deploys. */
 type Deploys = Pick<ReleaseResult, 'deploys'> & { readonly release: ActiveRelease };
 
-function releasedBy(mutex: Mutex, release: number): Mutex {
+function releaseHolder(mutex: Mutex, release: number): Mutex {
   if (mutex.holder?.owner !== String(release)) return mutex;
   return mutex.holder.requesters.reduce((held, requester) => leave(held, requester).mutex, mutex);
 }
@@ -133,15 +133,15 @@ function withDeploy(
   const { action, artifacts, result } = deploy;
   const earlier = good[action];
   if (result.outcome !== 'succeeded')
-    return earlier === undefined ? good : { ...good, [action]: disturbed(earlier, deploy, nowMs) };
-  const whole = artifacts.map(reported);
+    return earlier === undefined ? good : { ...good, [action]: recordDisturbance(earlier, deploy, nowMs) };
+  const whole = artifacts.map(limitArtifact);
   const entry: GoodDeploy = {
-    ...{ release: release.number, version: versionOf(whole), artifacts: whole },
-    ...heldIn(result),
+    ...{ release: release.number, version: combineVersions(whole), artifacts: whole },
+    ...pickHeld(result),
     since: standsSince(earlier?.at(-1), deploy) ?? formatTime(nowMs),
     ...(earlier !== undefined || result.beforeEach === undefined ? {} : { over: result.beforeEach }),
   };
-  const before = earlier === undefined ? ranBefore(whole, result) : madeWay(earlier, release, deploy, nowMs);
+  const before = earlier === undefined ? ranBefore(whole, result) : recordSuccessor(earlier, release, deploy, nowMs);
   const after = [...before, entry].slice(-STATE_LIMITS.goodPerAction.max);
   return { ...good, [action]: withReplacement(after, release.replaced?.[action], nowMs) };
 }
@@ -154,15 +154,15 @@ function ranBefore([artifact, ...others]: readonly Artifact[], result: DeployRes
   const { before: version } = result;
   if (artifact === undefined || others.length > 0 || version === undefined) return [];
   const { name, kind } = artifact;
-  return [{ release: 0, version, artifacts: [{ name, kind, version, metadata: {} }], ...heldIn(result) }];
+  return [{ release: 0, version, artifacts: [{ name, kind, version, metadata: {} }], ...pickHeld(result) }];
 }
 
-const heldIn = ({ held }: DeployResult): Pick<GoodDeploy, 'held'> => (held === undefined ? {} : { held });
+const pickHeld = ({ held }: DeployResult): Pick<GoodDeploy, 'held'> => (held === undefined ? {} : { held });
 
 /** Once a deploy has succeeded or reverted completely, there is no inheritance any more; a deploy that leaves units mixed adds to it. */
-function inheritedAfter({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {
+function updateInheritances({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {
   return deploys.reduce((before, { action, result }) => {
-    const { leaves } = leftBehind(result);
+    const { leaves } = pickInheritance(result);
     return leaves === undefined
       ? before
       : withInherited(before, action, leaves ?? withUpdatedUnits(before[action], release));
@@ -184,7 +184,10 @@ function afterReverts(state: PipelineState, result: Deploys, nowMs: number): Pip
     (next, { action, artifacts, result: { outcome, reason } }) =>
       markKnownBad(
         next,
-        blamed(artifacts, (followOn ? goodBefore(goodOf(action), artifacts) : goodOf(action).at(-1))?.artifacts ?? []),
+        pickBlamed(
+          artifacts,
+          (followOn ? goodBefore(goodOf(action), artifacts) : goodOf(action).at(-1))?.artifacts ?? [],
+        ),
         `release ${number}${outcome === 'reverted' ? ' was' : ':'} ${reason}`,
         nowMs,
       ),
@@ -194,7 +197,7 @@ function afterReverts(state: PipelineState, result: Deploys, nowMs: number): Pip
     marked,
     reverted.map(({ result: { reverted: by } }) => by?.by ?? ''),
   );
-  return why === undefined || marked.held ? marked : heldBy(marked, 'service:conveyor', why, nowMs);
+  return why === undefined || marked.held ? marked : holdPipeline(marked, 'service:conveyor', why, nowMs);
 }
 
 /** A later attempt of the same action has succeeded, so the version that was reverted before now runs in production. */
@@ -218,7 +221,7 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     state: result.state,
     cause: result.cause,
     ...(result.causedBy === undefined ? {} : { causedBy: result.causedBy }),
-    ...(release.rerunOf === undefined ? {} : { rerunOf: release.rerunOf, place: placeOf(release) }),
+    ...(release.rerunOf === undefined ? {} : { rerunOf: release.rerunOf, place: getReleasePlace(release) }),
     trigger: release.trigger,
     startedAt: release.createdAt,
     endedAt: result.endedAt,

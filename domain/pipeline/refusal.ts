@@ -22,7 +22,7 @@ export interface Refusal {
   readonly names?: readonly string[];
 }
 
-export const policyOf = (state: Pick<PipelineState, 'spec' | 'groups'>): Policy => ({
+export const toPolicy = (state: Pick<PipelineState, 'spec' | 'groups'>): Policy => ({
   owners: state.spec.owners,
   groups: state.groups,
 });

@@ -5,7 +5,7 @@ import type { Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import { isSpec, namesCalendar } from './shapes';
 import type { PipelineState } from './state';
-import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
+import { type Refusal, toPolicy, notPermitted, tooLarge } from './refusal';
 
 const CALENDAR =
   'its blackouts name a calendar, which conveyor apply reads where the pipeline file lies; here name the dates';
@@ -20,7 +20,7 @@ export function refuseApply(
 ): Refusal | undefined {
   if (namesCalendar(spec)) return { code: 'invalid-state', message: CALENDAR };
   if (!isSpec(spec)) return { code: 'invalid-state', message: 'it is not a pipeline as conveyor apply sends it' };
-  const policy = state === null ? { owners: spec.owners, groups } : policyOf(state);
+  const policy = state === null ? { owners: spec.owners, groups } : toPolicy(state);
   return notPermitted(policy, { actor, permitted }, spec.pipeline) ?? refuseLargeSpec(spec, groups);
 }
 

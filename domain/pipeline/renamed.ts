@@ -9,7 +9,7 @@ type DeployActions = PipelineSpec['actions'];
  * a revert can go back past the renaming.
  */
 export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineState {
-  const renamed = renamedDeploys(state.spec.actions, spec.actions);
+  const renamed = findRenamedDeploys(state.spec.actions, spec.actions);
   if (renamed.size === 0) return { ...state, spec };
   const follow = <T>(records: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(records).map(([name, record]) => [renamed.get(name) ?? name, record]));
@@ -22,7 +22,7 @@ export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineStat
 }
 
 /** New names by old ones; an ambiguous name is left out. */
-function renamedDeploys(before: DeployActions, after: DeployActions): ReadonlyMap<string, string> {
+function findRenamedDeploys(before: DeployActions, after: DeployActions): ReadonlyMap<string, string> {
   const gone = deploysBut(before, after);
   const fresh = deploysBut(after, before);
   const pairs = gone.flatMap(([old, was]) => {

@@ -1,9 +1,9 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import type { Replaced, ReplacedNotice } from '../brought';
 import { STATE_LIMITS } from '../limits';
 import { formatTime } from '../text';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
-import { interrupted } from './uptime';
+import { recordInterruption } from './uptime';
 
 type GoodDeploys = readonly GoodDeploy[];
 
@@ -11,7 +11,7 @@ type GoodDeploys = readonly GoodDeploy[];
  * Records that another pipeline replaced the version of a deploy action, everywhere or on some units, or that the old version runs again
  * (domain/brought.ts). If it was replaced everywhere, the replacement is the running version, and a later release goes back to it.
  */
-export function replaced(state: PipelineState, notice: ReplacedNotice, nowMs: number): PipelineState {
+export function recordReplacement(state: PipelineState, notice: ReplacedNotice, nowMs: number): PipelineState {
   const { action, release, by } = notice;
   const good = state.good[action] ?? [];
   const last = lastOwn(good);
@@ -39,7 +39,7 @@ export function withReplacement(good: GoodDeploys, by: Replaced | null | undefin
   if (by.on !== undefined) return [...before, { ...whole, partly: { by: by.by, version: by.version, on: by.on } }];
   const { version, at } = by;
   const entry = { release: last.release, version, artifacts: asOwn(last.artifacts, by), since: at, by: by.by };
-  return [...before, interrupted(whole, Date.parse(at)), entry].slice(-STATE_LIMITS.goodPerAction.max);
+  return [...before, recordInterruption(whole, Date.parse(at)), entry].slice(-STATE_LIMITS.goodPerAction.max);
 }
 
 /** The artifacts of another pipeline under this pipeline's names; empty if several artifacts have other names. */
@@ -58,7 +58,7 @@ function asOwn(own: readonly Artifact[], { version, artifacts }: Replaced): read
 export const lastOwn = (good: GoodDeploys): GoodDeploy | undefined => good.findLast(({ by }) => by === undefined);
 
 /** The release of another pipeline that runs in place of the action's version. */
-export const replacementOf = (good: GoodDeploys): GoodDeploy | undefined => {
+export const findReplacingRelease = (good: GoodDeploys): GoodDeploy | undefined => {
   const last = good.at(-1);
   return last?.by === undefined ? undefined : last;
 };
@@ -68,12 +68,12 @@ export const replacementOf = (good: GoodDeploys): GoodDeploy | undefined => {
  * one.
  */
 export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[]): boolean {
-  const other = replacementOf(good);
+  const other = findReplacingRelease(good);
   if (other === undefined) return false;
-  const brings = new Set(back.map(identityOf));
-  return other.artifacts.length === 0 || !other.artifacts.every((artifact) => brings.has(identityOf(artifact)));
+  const brings = new Set(back.map(formatIdentity));
+  return other.artifacts.length === 0 || !other.artifacts.every((artifact) => brings.has(formatIdentity(artifact)));
 }
 
 /** In words, for people. */
-export const replacedWords = ({ by = '', version }: Pick<GoodDeploy, 'by' | 'version'>): string =>
+export const describeReplacement = ({ by = '', version }: Pick<GoodDeploy, 'by' | 'version'>): string =>
   `${by} is what runs now (${version})`;

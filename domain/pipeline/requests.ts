@@ -1,4 +1,4 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { excessOfArtifacts, excessOfCommand, excessOfTrigger, over } from '../excess';
 import { REQUEST_LIMITS, STATE_LIMITS } from '../limits';
 import { jsonBytes, textBytes } from '../size';
@@ -7,15 +7,22 @@ import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
 import { whyNeverApproved } from '../release/approval';
 import { findKnownBad, refuseOtherDigest } from './digests';
-import { lackingInputs, rollbackOf, rollbackUnderWay } from './rollback';
+import { explainLackingInputs, findRollbackArtifacts, rollbackUnderWay } from './rollback';
 import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
-import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
+import { hasSameInputs, findBadArtifact, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
 import { noRoomForEmergency } from './room';
 import { areArtifacts } from './shapes';
-import { created, type ActiveRelease, type Emergency, type PipelineState } from './state';
-import { completed, missing, remembering, repeated, resubmitted, reusedKey } from './submissions';
-import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
+import { queueRelease, type ActiveRelease, type Emergency, type PipelineState } from './state';
+import {
+  completeArtifacts,
+  findMissingArtifacts,
+  recordLatestInputs,
+  findRepeated,
+  findResubmitted,
+  findReusedKey,
+} from './submissions';
+import { type Refusal, toPolicy, notPermitted, tooLarge } from './refusal';
 
 /**
  * A submission by a finder, a verified webhook or a parent's release needs no owner; a person's request does, by any door. A
@@ -35,11 +42,11 @@ export function refuseRelease(
   const wrong =
     refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts)) ??
     refuseReuse(state, artifacts, trigger);
-  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
-  const names = missing(state, artifacts);
+  if (wrong !== undefined || findRepeated(state, artifacts, trigger) !== undefined) return wrong;
+  const names = findMissingArtifacts(state, artifacts);
   if (names.length > 0)
     return { code: 'missing-artifact', message: `a release needs a version of ${names.join(', ')}`, names };
-  return refuseNow(state, artifacts, trigger, completed(state, artifacts));
+  return refuseNow(state, artifacts, trigger, completeArtifacts(state, artifacts));
 }
 
 /** Like `refuseRelease`, for artifacts that do not exist yet. */
@@ -49,7 +56,7 @@ export function refuseSubmission(
   trigger: Trigger,
 ): Refusal | undefined {
   const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
-  if (wrong !== undefined || resubmitted(state, artifacts, trigger) !== undefined) return wrong;
+  if (wrong !== undefined || findResubmitted(state, artifacts, trigger) !== undefined) return wrong;
   return refuseNow(state, artifacts, trigger);
 }
 
@@ -72,7 +79,7 @@ export function refuseEmergency(
   const wrong =
     refuseArtifacts(state, artifacts, trigger, action.inputs) ??
     refuseReuse(state, artifacts, trigger, { action: name });
-  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
+  if (wrong !== undefined || findRepeated(state, artifacts, trigger) !== undefined) return wrong;
   if (state.frozen)
     return {
       code: 'invalid-state',
@@ -82,11 +89,11 @@ export function refuseEmergency(
   if (names.length > 0)
     return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
   // An actor that was admitted by a rule of the platform knows the other approvers.
-  const never = trigger.permitted === undefined ? whyNeverApproved(state.spec, policyOf(state), trigger) : undefined;
+  const never = trigger.permitted === undefined ? whyNeverApproved(state.spec, toPolicy(state), trigger) : undefined;
   if (never !== undefined) return { code: 'invalid-state', message: never };
   const full = whyBadFull(state);
   if (full !== undefined) return { code: 'invalid-state', message: full };
-  const noRoom = noRoomForEmergency(state, queuedAs(state, artifacts, trigger));
+  const noRoom = noRoomForEmergency(state, draftRelease(state, artifacts, trigger));
   if (noRoom !== undefined) return { code: 'emergency-full', message: noRoom };
   return refuseContent(state, artifacts, trigger);
 }
@@ -101,17 +108,17 @@ export function refuseRerun(
   const names = areArtifacts(artifacts) ? artifacts.map(({ name }) => name) : [];
   const wrong =
     refuseArtifacts(state, artifacts, trigger, names) ?? refuseReuse(state, artifacts, trigger, { rerunOf: of });
-  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
+  if (wrong !== undefined || findRepeated(state, artifacts, trigger) !== undefined) return wrong;
   if (rerunUnderWay(state, of) !== undefined) return undefined;
   const not = whyNotRerun(state, of);
   if (not) return { code: 'not-rerunnable', message: not.why, names: [not.instead] };
-  if (!areThoseOf(state, of, artifacts))
+  if (!hasSameInputs(state, of, artifacts))
     return { code: 'invalid-state', message: `release ${of} was given other artifacts` };
-  const lacking = missing(state, artifacts);
+  const lacking = findMissingArtifacts(state, artifacts);
   if (lacking.length > 0)
     return { code: 'missing-artifact', message: `a release needs a version of ${lacking.join(', ')}`, names: lacking };
-  const bad = badOf(state, of, artifacts);
-  if (bad) return { code: 'known-bad', message: bad[1].reason, names: [identityOf(bad[0])] };
+  const bad = findBadArtifact(state, of, artifacts);
+  if (bad) return { code: 'known-bad', message: bad[1].reason, names: [formatIdentity(bad[0])] };
   const badFull = whyBadFull(state);
   if (badFull !== undefined) return { code: 'invalid-state', message: badFull };
   const why = whyFull(state, newestIn(rerunCreated(state, of, artifacts, trigger, 0)));
@@ -128,7 +135,7 @@ function refuseArtifacts(
   if (!areArtifacts(artifacts)) return { code: 'invalid-state', message: 'its artifacts are not as the protocol says' };
   const excess = excessOfTrigger(trigger) ?? excessOfArtifacts(artifacts);
   if (excess) return tooLarge(excess);
-  const forbidden = isPlatform(trigger) ? undefined : notPermitted(policyOf(state), trigger, spec.pipeline);
+  const forbidden = isPlatform(trigger) ? undefined : notPermitted(toPolicy(state), trigger, spec.pipeline);
   if (forbidden) return forbidden;
   const unknown = artifacts.find(({ name }) => !wanted.includes(name));
   if (unknown)
@@ -143,9 +150,9 @@ function refuseArtifacts(
 }
 
 /** If the answer named a release with other content, it would look as if that shipped the requested content. */
-function refuseReuse(...request: Parameters<typeof reusedKey>): Refusal | undefined {
+function refuseReuse(...request: Parameters<typeof findReusedKey>): Refusal | undefined {
   const [, , trigger] = request;
-  const reused = isPlatform(trigger) ? undefined : reusedKey(...request);
+  const reused = isPlatform(trigger) ? undefined : findReusedKey(...request);
   if (reused === undefined) return undefined;
   const { was, now } = reused;
   const names = [trigger.key ?? '', was, now];
@@ -158,7 +165,7 @@ function consents(state: PipelineState, parent: string, parentOwners: readonly s
   const [pipeline] = parent.split('/');
   return (
     labels['parent'] === pipeline ||
-    parentOwners.some((owner) => owners.includes(owner) || mayCommand(policyOf(state), owner))
+    parentOwners.some((owner) => owners.includes(owner) || mayCommand(toPolicy(state), owner))
   );
 }
 
@@ -173,7 +180,7 @@ function refuseNow(
 ): Refusal | undefined {
   const badFull = whyBadFull(state);
   if (badFull !== undefined) return { code: 'invalid-state', message: badFull };
-  const why = whyFull(state, queuedAs(state, completed(state, given), trigger));
+  const why = whyFull(state, draftRelease(state, completeArtifacts(state, given), trigger));
   if (why !== undefined) return { code: 'queue-full', message: why };
   return refuseContent(state, given, trigger, judged);
 }
@@ -187,14 +194,14 @@ const refuseContent = (
   refuseToRemember(state, given) ?? refuseBad(state, judged) ?? refuseOtherDigest(state, given, trigger);
 
 function refuseToRemember(state: PipelineState, given: readonly Artifact[]): Refusal | undefined {
-  const { inputs } = remembering(state, given);
+  const { inputs } = recordLatestInputs(state, given);
   const latest = Object.keys(state.spec.artifacts).flatMap((name) => inputs[name] ?? []);
   return tooLarge(over(STATE_LIMITS.inputs, jsonBytes(latest)));
 }
 
 /** The release that a request would create. */
-const queuedAs = (state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): ActiveRelease =>
-  newestIn(created(state, artifacts, trigger, 0));
+const draftRelease = (state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): ActiveRelease =>
+  newestIn(queueRelease(state, artifacts, trigger, 0));
 
 const newestIn = ({ active }: PipelineState): ActiveRelease => {
   const made = active.at(-1);
@@ -223,19 +230,19 @@ export function refuseRollBack(state: PipelineState, of: number, command: Comman
   const forbidden = refuseCommand(state, command);
   if (forbidden) return forbidden;
   if (rollbackUnderWay(state, of) !== undefined) return undefined;
-  const back = rollbackOf(state, of);
+  const back = findRollbackArtifacts(state, of);
   return 'impossible' in back ? { code: 'invalid-state', message: back.impossible } : undefined;
 }
 
 /** Refuses a rollback that could not deploy the artifacts that it would bring. */
 export function refuseLacking(state: PipelineState, of: number): Refusal | undefined {
-  const back = rollbackUnderWay(state, of) === undefined ? rollbackOf(state, of) : [];
-  const lacking = 'impossible' in back || back.length === 0 ? undefined : lackingInputs(state, back);
+  const back = rollbackUnderWay(state, of) === undefined ? findRollbackArtifacts(state, of) : [];
+  const lacking = 'impossible' in back || back.length === 0 ? undefined : explainLackingInputs(state, back);
   return lacking === undefined ? undefined : { code: 'invalid-state', message: lacking };
 }
 
 function refuseCommand(state: PipelineState, command: CommandInput): Refusal | undefined {
   const excess = excessOfCommand(command);
   if (excess) return tooLarge(excess);
-  return notPermitted(policyOf(state), { actor: UNKNOWN_ACTOR, ...command }, state.spec.pipeline);
+  return notPermitted(toPolicy(state), { actor: UNKNOWN_ACTOR, ...command }, state.spec.pipeline);
 }

@@ -1,11 +1,11 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import { NOT_RERUN } from '../release/rerun';
 import type { HistoryRow, Trigger } from '../views';
 import { findKnownBad } from './digests';
-import { placeOf } from './place';
-import { created, type ActiveRelease, type KnownBad, type PipelineState } from './state';
-import { completed } from './submissions';
+import { getReleasePlace } from './place';
+import { queueRelease, type ActiveRelease, type KnownBad, type PipelineState } from './state';
+import { completeArtifacts } from './submissions';
 
 /** Repeats the failed actions of an ended release: a new release with the same inputs, in the same place. */
 
@@ -18,8 +18,8 @@ export interface NoRerun {
 /** The rerun under way, of the release itself or of another with the same place; undefined if there is none. */
 export function rerunUnderWay(state: PipelineState, of: number): number | undefined {
   const row = state.history.find(({ number }) => number === of);
-  const place = row && placeOf(row);
-  return state.active.find((one) => one.rerunOf !== undefined && placeOf(one) === place)?.number;
+  const place = row && getReleasePlace(row);
+  return state.active.find((one) => one.rerunOf !== undefined && getReleasePlace(one) === place)?.number;
 }
 
 export function whyNotRerun(state: PipelineState, of: number): NoRerun | undefined {
@@ -39,19 +39,20 @@ export function whyNotRerun(state: PipelineState, of: number): NoRerun | undefin
       why: 'its pipeline does not remember it any more',
       instead: `conveyor release ${state.spec.pipeline} --artifact NAME=VERSION releases the same versions`,
     };
-  const why = whyNotOf(state, row);
-  return why === undefined ? undefined : { why, instead: insteadOf(state, row) };
+  const why = findRerunObstacle(state, row);
+  return why === undefined ? undefined : { why, instead: suggestInstead(state, row) };
 }
 
-function whyNotOf(state: PipelineState, row: HistoryRow): string | undefined {
+function findRerunObstacle(state: PipelineState, row: HistoryRow): string | undefined {
   if (row.state === 'succeeded') return 'it succeeded, so there is nothing to run again';
   if (NOT_RERUN.has(row.trigger.kind)) return `it is ${KINDS[row.trigger.kind] ?? 'no ordinary release'}`;
   if (row.neverStarted) return 'it never started, so there is nothing to carry over';
   const again = state.history.find(
-    (other) => other.number !== row.number && other.state === 'succeeded' && placeOf(other) === placeOf(row),
+    (other) =>
+      other.number !== row.number && other.state === 'succeeded' && getReleasePlace(other) === getReleasePlace(row),
   );
   if (again) return `release ${again.number} ran it again and succeeded`;
-  const newer = begunSince(state, row);
+  const newer = findNewerBegun(state, row);
   return (
     newer && `release ${newer.release} is newer and has begun ${newer.action}, and no older one begins that any more`
   );
@@ -67,18 +68,18 @@ const KINDS: Partial<Readonly<Record<Trigger['kind'], string>>> = {
  * The action that a newer release has begun and that a rerun would begin too: the rerun would bring back something
  * older.
  */
-function begunSince(
+function findNewerBegun(
   { spec, newestBegun }: PipelineState,
   row: HistoryRow,
 ): { readonly action: string; readonly release: number } | undefined {
   const inOrder = spec.releases.supersede === 'never';
   const isAsked = (type: string | undefined): boolean => type === 'deploy' || (type === 'manual-pick' && !inOrder);
   const begun = Object.entries(newestBegun).filter(([action]) => isAsked(spec.actions[action]?.type));
-  const found = begun.find(([, release]) => release > placeOf(row));
+  const found = begun.find(([, release]) => release > getReleasePlace(row));
   return found && { action: found[0], release: found[1] };
 }
 
-function insteadOf({ spec }: PipelineState, { trigger, artifacts, deploys, number }: HistoryRow): string {
+function suggestInstead({ spec }: PipelineState, { trigger, artifacts, deploys, number }: HistoryRow): string {
   if (trigger.kind === 'rollback')
     return `conveyor revert ${releaseId(spec.pipeline, trigger.of ?? number)} --reason "…" asks for it again`;
   if (trigger.kind === 'emergency')
@@ -90,7 +91,11 @@ function insteadOf({ spec }: PipelineState, { trigger, artifacts, deploys, numbe
 }
 
 /** A known-bad artifact among its inputs and outputs: none is deployed again until a person allows it. */
-export function badOf(state: PipelineState, of: number, given: readonly Artifact[]): [Artifact, KnownBad] | undefined {
+export function findBadArtifact(
+  state: PipelineState,
+  of: number,
+  given: readonly Artifact[],
+): [Artifact, KnownBad] | undefined {
   const row = state.history.find(({ number }) => number === of);
   const all = [...inputsOfRerun(state, given), ...(row?.artifacts ?? [])];
   for (const artifact of all) {
@@ -101,16 +106,16 @@ export function badOf(state: PipelineState, of: number, given: readonly Artifact
 }
 
 /** Whether these are the inputs of the release, as far as its pipeline knows. */
-export function areThoseOf({ history }: PipelineState, of: number, given: readonly Artifact[]): boolean {
+export function hasSameInputs({ history }: PipelineState, of: number, given: readonly Artifact[]): boolean {
   const row = history.find(({ number }) => number === of);
   if (row === undefined || row.omitted?.['artifacts'] !== undefined) return true;
-  const had = new Set(row.artifacts.map(identityOf));
-  return given.every((artifact) => had.has(identityOf(artifact)));
+  const had = new Set(row.artifacts.map(formatIdentity));
+  return given.every((artifact) => had.has(formatIdentity(artifact)));
 }
 
 /** The inputs of the release that the pipeline still takes, and the latest values of the others that it takes now. */
 const inputsOfRerun = (state: PipelineState, given: readonly Artifact[]): readonly Artifact[] =>
-  completed(
+  completeArtifacts(
     state,
     given.filter(({ name }) => Object.hasOwn(state.spec.artifacts, name)),
   );
@@ -124,10 +129,10 @@ export function rerunCreated(
   nowMs: number,
 ): PipelineState {
   const row = state.history.find(({ number }) => number === of);
-  return created(state, inputsOfRerun(state, given), trigger, nowMs, rerunFields(of, row));
+  return queueRelease(state, inputsOfRerun(state, given), trigger, nowMs, rerunFields(of, row));
 }
 
 const rerunFields = (of: number, row: HistoryRow | undefined): Pick<ActiveRelease, 'rerunOf' | 'place'> => ({
   rerunOf: of,
-  place: row ? placeOf(row) : of,
+  place: row ? getReleasePlace(row) : of,
 });

@@ -1,12 +1,12 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import type { Restored } from '../deploy/held';
-import { listed, withReason } from '../text';
+import { joinWords, withReason } from '../text';
 import type { DeployOutcome } from '../views';
-import { blamed } from './recordOutcome';
+import { pickBlamed } from './recordOutcome';
 import { markKnownBad } from './knownBad';
-import { lastOwn, replacedWords, replacementOf } from './replaced';
+import { lastOwn, describeReplacement, findReplacingRelease } from './replaced';
 import { isQueued } from './room';
-import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
+import { queueRelease, holdPipeline, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 type GoodDeploys = readonly GoodDeploy[];
 
@@ -23,12 +23,12 @@ export interface Rollback {
  * never the undone version under another number, nor known-bad, and there is one version of each artifact for all deploys. If the release
  * itself or its last rollback did not complete, they are the last good ones.
  */
-export function rollbackOf(
+export function findRollbackArtifacts(
   state: PipelineState,
   number: number,
 ): readonly Artifact[] | { readonly impossible: string } {
-  const all = deploysOf(state);
-  const own = all.filter((good) => replacementOf(good) === undefined);
+  const all = listGoodDeploys(state);
+  const own = all.filter((good) => findReplacingRelease(good) === undefined);
   const newest = own.flatMap((good) => good.at(-1)?.release ?? []);
   const former = formerDeploys(state, number, newest);
   if (former.length > 0) return { impossible: whyFormer(state, former) };
@@ -47,7 +47,7 @@ function formerDeploys({ spec, good }: PipelineState, number: number, newest: re
 }
 
 const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly string[]): string =>
-  `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
+  `it was deployed by ${joinWords(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
   `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
 
 /** Names the deploys that the pipeline file dropped after their release's rollback had left it running. */
@@ -89,7 +89,7 @@ function whyNotNewest(
   // Zero is the state before the first release, which a rollback may be about to restore.
   if (newest.length > 0 && Math.max(...newest) === 0) return NOTHING_DEPLOYED;
   if (newest.length > 0) return whyNewer(state, Math.max(...newest));
-  const other = all.flatMap((good) => replacementOf(good) ?? []).at(-1);
+  const other = all.flatMap((good) => findReplacingRelease(good) ?? []).at(-1);
   const before = backTo(
     state,
     all.map((good) => good.filter(({ by }) => by === undefined)),
@@ -99,7 +99,7 @@ function whyNotNewest(
   const { pipeline, actions } = state.spec;
   const [action = 'ACTION'] = Object.keys(state.good).filter((name) => actions[name]?.type === 'deploy');
   return (
-    `${other ? replacedWords(other) : ''}; revert that one, or say what is to run instead: ` +
+    `${other ? describeReplacement(other) : ''}; revert that one, or say what is to run instead: ` +
     `conveyor push ${pipeline} ${action} ${given.map((one) => `-a ${one}`).join(' ')} --emergency --reason "…"`
   );
 }
@@ -143,17 +143,17 @@ function backTo(
 }
 
 /** The present file cannot deploy artifacts that an earlier file had under other names. */
-export function lackingInputs({ spec, good }: PipelineState, back: readonly Artifact[]): string | undefined {
+export function explainLackingInputs({ spec, good }: PipelineState, back: readonly Artifact[]): string | undefined {
   const known = new Set(back.map(({ name }) => name));
   const lacking = Object.entries(spec.actions).flatMap(([name, { type, inputs }]) =>
     type === 'deploy' && isBroughtBack(good[name]) ? inputs.filter((input) => !known.has(input)) : [],
   );
   if (lacking.length === 0) return undefined;
-  const names = listed([...new Set(lacking)], 'and');
+  const names = joinWords([...new Set(lacking)], 'and');
   return `nothing that ran before it had ${names}, which the pipeline file deploys by now: release what is to run with conveyor release ${spec.pipeline}`;
 }
 
-const isBroughtBack = (good: GoodDeploys = []): boolean => good.length > 0 && replacementOf(good) === undefined;
+const isBroughtBack = (good: GoodDeploys = []): boolean => good.length > 0 && findReplacingRelease(good) === undefined;
 
 /** A rollback brings one version to all units. If they ran several before, a person has to choose. */
 function severalBefore(inProduction: readonly GoodDeploys[]): string {
@@ -167,7 +167,7 @@ export const rollbackUnderWay = ({ active }: PipelineState, of: number): number 
   active.find(({ trigger }) => trigger.kind === 'rollback' && trigger.of === of)?.number;
 
 /** The good versions of each deploy action that the pipeline still has. */
-const deploysOf = ({ spec, good }: PipelineState): (readonly GoodDeploy[])[] =>
+const listGoodDeploys = ({ spec, good }: PipelineState): (readonly GoodDeploy[])[] =>
   Object.entries(good).flatMap(([action, deploys]) =>
     spec.actions[action]?.type === 'deploy' && deploys.length > 0 ? [deploys] : [],
   );
@@ -179,7 +179,9 @@ const deploysOf = ({ spec, good }: PipelineState): (readonly GoodDeploy[])[] =>
 function isLeftOver(state: PipelineState, number: number): boolean {
   const undoings = state.history.filter(({ trigger }) => trigger.kind === 'rollback' && trigger.of === number);
   const own = new Set([number, ...undoings.map((row) => row.number)]);
-  const isNewest = deploysOf(state).every((good) => good.every(({ release }) => release < number || own.has(release)));
+  const isNewest = listGoodDeploys(state).every((good) =>
+    good.every(({ release }) => release < number || own.has(release)),
+  );
   const deployed = state.history.find((row) => row.number === number)?.deploys ?? [];
   const isUndone = undoings.at(-1)?.state === 'succeeded';
   const isOpen = undoings.length > 0 || deployed.some(({ outcome }) => LEAVES_SOMETHING.has(outcome));
@@ -205,7 +207,7 @@ function productionAt(good: readonly GoodDeploys[], release: number): readonly A
   const then = good.map((deploys) => deploys.filter((deploy) => deploy.release <= release).at(-1));
   if (then.some((deploy) => deploy === undefined)) return undefined;
   const all = then.flatMap((deploy) => deploy?.artifacts ?? []);
-  const artifacts = [...new Map(all.map((artifact) => [identityOf(artifact), artifact])).values()];
+  const artifacts = [...new Map(all.map((artifact) => [formatIdentity(artifact), artifact])).values()];
   return new Set(artifacts.map(({ name }) => name)).size === artifacts.length ? artifacts : undefined;
 }
 
@@ -213,7 +215,7 @@ function productionAt(good: readonly GoodDeploys[], release: number): readonly A
  * The pipeline with a rollback queued. The undone versions are no longer good, their new artifacts are known-bad unless the command
  * says otherwise, and deploys are held unless the pipeline is set to continue after a revert.
  */
-export function rolledBack(
+export function queueRollback(
   state: PipelineState,
   back: readonly Artifact[],
   { of, actor, reason, notBad }: Rollback,
@@ -229,26 +231,29 @@ export function rolledBack(
     Object.entries(state.good).map(([action, deploys]) => [action, deploys.filter((deploy) => !isUndone(deploy))]),
   );
   const why = withReason(`${actor} reverted release ${of}`, reason);
-  const bad = undone.length > 0 ? blamed(undone, back) : replaced(state, of, back);
+  const bad = undone.length > 0 ? pickBlamed(undone, back) : pickReplaced(state, of, back);
   const marked = notBad ? { ...state, good } : markKnownBad({ ...state, good }, bad, why, nowMs);
   const goesOn = marked.held !== null || state.spec.releases.onRevert === 'continue';
-  const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
-  const isImported = Object.values(restoredBy(state, back)).some((restored) => restored.imported);
+  const held = goesOn ? marked : holdPipeline(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
+  const isImported = Object.values(findRestoredDeploys(state, back)).some((restored) => restored.imported);
   const marks = { ...(notBad ? { notBad } : {}), ...(isImported ? { imported: true as const } : {}) };
   const trigger = { kind: 'rollback', actor, key: null, of, ...marks } as const;
   // An earlier rollback does not bring back its release any more; keeping one such record at a time bounds the state.
   const active = held.active.map(({ undone: _earlier, ...release }) => release);
   const more = undone.length === 0 ? {} : { undone: Object.fromEntries(undoing) };
-  return created({ ...held, active }, back, trigger, nowMs, more);
+  return queueRelease({ ...held, active }, back, trigger, nowMs, more);
 }
 
 /**
  * The deploy of each action that a rollback restores: the newest good one of these artifacts. If another pipeline brought them, the units are those
  * of the action's own previous deploy.
  */
-export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): Readonly<Record<string, Restored>> {
-  const identities = new Set(back.map(identityOf));
-  const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(identityOf(one)));
+export function findRestoredDeploys(
+  { good }: PipelineState,
+  back: readonly Artifact[],
+): Readonly<Record<string, Restored>> {
+  const identities = new Set(back.map(formatIdentity));
+  const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(formatIdentity(one)));
   return Object.fromEntries(
     Object.entries(good).map(([action, deploys]) => {
       const own = deploys.findLast((deploy) => deploy.by === undefined && isBack(deploy));
@@ -259,9 +264,9 @@ export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): 
 }
 
 /** The artifacts of a release that is not good, or no longer, and that the rollback replaces. */
-function replaced({ history }: PipelineState, of: number, back: readonly Artifact[]): readonly Artifact[] {
+function pickReplaced({ history }: PipelineState, of: number, back: readonly Artifact[]): readonly Artifact[] {
   const brought = history.find(({ number }) => number === of)?.artifacts ?? [];
   return brought.filter((one) =>
-    back.some((other) => other.name === one.name && identityOf(other) !== identityOf(one)),
+    back.some((other) => other.name === one.name && formatIdentity(other) !== formatIdentity(one)),
   );
 }

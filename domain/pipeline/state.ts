@@ -1,4 +1,4 @@
-import { identityOf, isVersionOf, identified, type Artifact } from '../artifact';
+import { formatIdentity, matchesIdentity, pickIdentity, type Artifact } from '../artifact';
 import type { Replaced } from '../brought';
 import type { HeldUnits } from '../deploy/held';
 import type { Inheritance } from '../deploy/planRevert';
@@ -218,14 +218,14 @@ export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'],
 }
 
 /** A state from an earlier version of this code, completed with the fields that were added since. */
-export const restored = ({ retired: _retired, ...carried }: PipelineState): PipelineState => ({
+export const restoreState = ({ retired: _retired, ...carried }: PipelineState): PipelineState => ({
   ...newPipeline(carried.spec, carried.groups, carried.settings),
   ...carried,
   settings: { ...DEFAULT_SETTINGS, ...carried.settings },
 });
 
 /** A new release in the queue; the pipeline starts it when there is room. */
-export function created(
+export function queueRelease(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
@@ -234,7 +234,7 @@ export function created(
 ): PipelineState {
   const number = state.nextNumber;
   // The artifacts of a rollback or a follow-on are in the good deploys, and are looked up there when it starts.
-  const known = trigger.kind === 'rollback' || trigger.kind === 'follow-on' ? artifacts.map(identified) : artifacts;
+  const known = trigger.kind === 'rollback' || trigger.kind === 'follow-on' ? artifacts.map(pickIdentity) : artifacts;
   const createdAt = formatTime(nowMs);
   const release: ActiveRelease = { number, state: 'queued', artifacts: known, trigger, createdAt, ...more };
   return withKey({ ...state, nextNumber: number + 1, active: [...state.active, release] }, trigger, number);
@@ -247,11 +247,11 @@ export const withKey = (state: PipelineState, { key }: Trigger, number: number):
     : { ...state, keys: [...state.keys, [key, number] as const].slice(-STATE_LIMITS.keys.max) };
 
 /** The release runs, with its full input; the pipeline keeps only the identities of its artifacts. */
-export const started = (state: PipelineState, number: number): PipelineState => ({
+export const markReleaseRunning = (state: PipelineState, number: number): PipelineState => ({
   ...state,
   active: state.active.map((release) =>
     release.number === number
-      ? { ...release, state: 'running' as const, artifacts: release.artifacts.map(identified) }
+      ? { ...release, state: 'running' as const, artifacts: release.artifacts.map(pickIdentity) }
       : release,
   ),
 });
@@ -264,18 +264,18 @@ export const goesBackTo = ({ imported }: PipelineState, deploy: GoodDeploy | und
   deploy === undefined || (deploy.imported && imported?.vouched !== true) ? null : deploy.version;
 
 export const isKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
-  state.knownBad.find((bad) => bad.artifact === identityOf(artifact));
+  state.knownBad.find((bad) => bad.artifact === formatIdentity(artifact));
 
 /** Like `isKnownBad`, but for any digest of a bad version: the version without its digest, or with another, is not good either. */
 export const isBadVersion = (state: PipelineState, { name, version }: Artifact): KnownBad | undefined =>
-  state.knownBad.find(({ artifact }) => isVersionOf(artifact, `${name}@${version}`));
+  state.knownBad.find(({ artifact }) => matchesIdentity(artifact, `${name}@${version}`));
 
-export const allowed = (state: PipelineState, nameAtVersion: string): PipelineState => ({
+export const allowVersion = (state: PipelineState, nameAtVersion: string): PipelineState => ({
   ...state,
-  knownBad: state.knownBad.filter(({ artifact }) => !isVersionOf(artifact, nameAtVersion)),
+  knownBad: state.knownBad.filter(({ artifact }) => !matchesIdentity(artifact, nameAtVersion)),
 });
 
-export const heldBy = (state: PipelineState, actor: string, reason: string, nowMs: number): PipelineState => ({
+export const holdPipeline = (state: PipelineState, actor: string, reason: string, nowMs: number): PipelineState => ({
   ...state,
   held: { actor, reason, at: formatTime(nowMs) },
 });

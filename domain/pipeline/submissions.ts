@@ -1,31 +1,35 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { HistoryRow, Trigger } from '../views';
 import {
   findFollower,
-  followedAfter,
+  recordPredecessors,
   isPutBack,
   orderIn,
-  pushedAfter,
+  recordPushes,
   withEarly,
   withLate,
   withoutEarly,
   type OrderRule,
 } from './order';
-import { placeOf } from './place';
-import { created, isKnownBad, type ActiveRelease, type PipelineState } from './state';
+import { getReleasePlace } from './place';
+import { queueRelease, isKnownBad, type ActiveRelease, type PipelineState } from './state';
 
 /**
  * The release that a submission repeats: the one with the same key or, from a finder or webhook, the one with the same
  * artifacts.
  */
-export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
-  const byKey = startedByKey(state, trigger);
+export function findRepeated(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+): number | undefined {
+  const byKey = findReleaseByKey(state, trigger);
   if (byKey !== undefined || (trigger.kind !== 'finder' && trigger.kind !== 'webhook')) return byKey;
   // Once a release has ended, its artifacts include those that it built itself.
   const same = (of: { readonly artifacts: readonly Artifact[] }) => {
-    const had = new Set(of.artifacts.map(identityOf));
-    return artifacts.every((artifact) => had.has(identityOf(artifact)));
+    const had = new Set(of.artifacts.map(formatIdentity));
+    return artifacts.every((artifact) => had.has(formatIdentity(artifact)));
   };
   return (state.active.find(same) ?? state.history.find(same))?.number;
 }
@@ -42,13 +46,13 @@ export interface ReusedKey {
  * @param action of an emergency
  * @param rerunOf of a rerun
  */
-export function reusedKey(
+export function findReusedKey(
   state: PipelineState,
   given: readonly Artifact[],
   trigger: Trigger,
   { action, rerunOf }: { readonly action?: string; readonly rerunOf?: number } = {},
 ): ReusedKey | undefined {
-  const number = startedByKey(state, trigger);
+  const number = findReleaseByKey(state, trigger);
   const running = state.active.find((one) => one.number === number);
   const over = state.history.find((one) => one.number === number);
   const release = running ?? over;
@@ -58,11 +62,11 @@ export function reusedKey(
   const isWhole = over?.omitted?.['artifacts'] === undefined;
   const same = given.every((artifact) => {
     const named = release.artifacts.filter(({ name }) => name === artifact.name);
-    return named.length === 0 ? !isWhole : named.some((one) => identityOf(one) === identityOf(artifact));
+    return named.length === 0 ? !isWhole : named.some((one) => formatIdentity(one) === formatIdentity(artifact));
   });
   if (same && itsAction === action && runsAgain(state, release, rerunOf)) return undefined;
-  const was = `${releaseId(state.spec.pipeline, release.number)} with ${contentOf(release.artifacts, itsAction, release.rerunOf)}`;
-  return { was, now: contentOf(given, action, rerunOf) };
+  const was = `${releaseId(state.spec.pipeline, release.number)} with ${describeReleaseContent(release.artifacts, itsAction, release.rerunOf)}`;
+  return { was, now: describeReleaseContent(given, action, rerunOf) };
 }
 
 /** A rerun of a rerun repeats the first release: all of them share its place. */
@@ -72,22 +76,29 @@ function runsAgain(
   rerunOf: number | undefined,
 ): boolean {
   if (rerunOf === undefined || release.rerunOf === undefined) return rerunOf === release.rerunOf;
-  return placeOf(release) === placeOf(history.find(({ number }) => number === rerunOf) ?? { number: rerunOf });
+  return (
+    getReleasePlace(release) ===
+    getReleasePlace(history.find(({ number }) => number === rerunOf) ?? { number: rerunOf })
+  );
 }
 
-const contentOf = (artifacts: readonly Artifact[], action: string | undefined, rerunOf: number | undefined): string =>
+const describeReleaseContent = (
+  artifacts: readonly Artifact[],
+  action: string | undefined,
+  rerunOf: number | undefined,
+): string =>
   [
-    ...artifacts.map(identityOf),
+    ...artifacts.map(formatIdentity),
     ...(action === undefined ? [] : [`pushed by ${action}`]),
     ...(rerunOf === undefined ? [] : [`to run release ${rerunOf} again`]),
   ].join(', ');
 
-const startedByKey = ({ keys }: PipelineState, { key }: Trigger): number | undefined =>
+const findReleaseByKey = ({ keys }: PipelineState, { key }: Trigger): number | undefined =>
   key === null ? undefined : keys.find(([known]) => known === key)?.[1];
 
 /** The artifacts of a release: the given ones and, for the pipeline's other artifacts, the latest known one that did not fail. */
-export function completed(state: PipelineState, given: readonly Artifact[]): readonly Artifact[] {
-  return [...given, ...left(state, given).map(({ taken }) => taken)];
+export function completeArtifacts(state: PipelineState, given: readonly Artifact[]): readonly Artifact[] {
+  return [...given, ...pickRemaining(state, given).map(({ taken }) => taken)];
 }
 
 /** The artifact that a release takes for an input that it leaves out. */
@@ -97,49 +108,51 @@ interface Taken {
   readonly instead?: { readonly of: Artifact; readonly release: number };
 }
 
-function left(state: PipelineState, given: readonly Artifact[]): readonly Taken[] {
+function pickRemaining(state: PipelineState, given: readonly Artifact[]): readonly Taken[] {
   const names = new Set(given.map(({ name }) => name));
   return Object.keys(state.spec.artifacts).flatMap((name) => {
     const latest = names.has(name) ? undefined : state.inputs[name];
-    return latest === undefined ? [] : takenFor(state, latest);
+    return latest === undefined ? [] : chooseVersion(state, latest);
   });
 }
 
 /** A version with which all releases failed is not taken by default if there is one that succeeded. */
-function takenFor(state: PipelineState, latest: Artifact): Taken {
-  const release = failedWith(state, latest);
+function chooseVersion(state: PipelineState, latest: Artifact): Taken {
+  const release = findFailedRelease(state, latest);
   const isGood = (one: Artifact): boolean =>
-    one.name === latest.name && !isKnownBad(state, one) && identityOf(one) !== identityOf(latest);
+    one.name === latest.name && !isKnownBad(state, one) && formatIdentity(one) !== formatIdentity(latest);
   const good = state.history.findLast((row) => row.state === 'succeeded' && row.artifacts.some(isGood));
   const taken = good?.artifacts.find(isGood);
   return release === undefined || taken === undefined ? { taken: latest } : { taken, instead: { of: latest, release } };
 }
 
 /** The last release that failed with an artifact, unless another succeeded with it, or is under way. */
-function failedWith({ active, history }: PipelineState, artifact: Artifact): number | undefined {
+function findFailedRelease({ active, history }: PipelineState, artifact: Artifact): number | undefined {
   const has = (of: { readonly artifacts: readonly Artifact[] }): boolean =>
-    of.artifacts.some((one) => identityOf(one) === identityOf(artifact));
+    of.artifacts.some((one) => formatIdentity(one) === formatIdentity(artifact));
   const ended = history.filter(has);
   if (active.some(has) || ended.some(({ state }) => state === 'succeeded')) return undefined;
   return ended.findLast(({ state, cause }) => state === 'failed' || cause === 'bad-package')?.number;
 }
 
 /** The inputs for which a release takes another version than the latest, in words. */
-export const passedOver = (state: PipelineState, given: readonly Artifact[]): readonly string[] =>
-  left(state, given).flatMap(({ taken, instead }) =>
-    instead ? [`${identityOf(instead.of)} failed in release ${instead.release}, so it takes ${identityOf(taken)}`] : [],
+export const describePassedOver = (state: PipelineState, given: readonly Artifact[]): readonly string[] =>
+  pickRemaining(state, given).flatMap(({ taken, instead }) =>
+    instead
+      ? [`${formatIdentity(instead.of)} failed in release ${instead.release}, so it takes ${formatIdentity(taken)}`]
+      : [],
   );
 
 /** The pipeline's artifacts that have no value yet. */
-export function missing({ spec, inputs }: PipelineState, given: readonly Artifact[]): string[] {
+export function findMissingArtifacts({ spec, inputs }: PipelineState, given: readonly Artifact[]): string[] {
   const names = new Set(given.map(({ name }) => name));
   return Object.keys(spec.artifacts).filter((name) => !names.has(name) && inputs[name] === undefined);
 }
 
 /** Makes these the latest values. */
-export const remembering = (state: PipelineState, artifacts: readonly Artifact[]): PipelineState => ({
+export const recordLatestInputs = (state: PipelineState, artifacts: readonly Artifact[]): PipelineState => ({
   ...state,
-  followed: followedAfter(state.followed, artifacts),
+  followed: recordPredecessors(state.followed, artifacts),
   inputs: { ...state.inputs, ...Object.fromEntries(artifacts.map((artifact) => [artifact.name, artifact])) },
 });
 
@@ -155,50 +168,55 @@ export interface Submission {
  * A repeated submission, by key or by identity, makes no second one. An artifact older than the latest starts nothing, unless its predecessor
  * comes after it. A pipeline whose releases a person starts only remembers it.
  */
-export function submitted(
+export function applySubmission(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
   rule: OrderRule = 'pushes-follow',
 ): Submission {
-  const same = resubmitted(state, artifacts, trigger, rule);
+  const same = findResubmitted(state, artifacts, trigger, rule);
   if (same !== undefined) return { state, number: same, duplicate: true };
   const late = artifacts.filter((artifact) => orderIn(state, artifact, rule) === 'older');
   if (late.length > 0) {
     const noted = withEarly(withLate(state, late, nowMs), late);
     const rest = artifacts.filter((artifact) => !late.includes(artifact));
     return rest.length > 0
-      ? submitted(noted, rest, trigger, nowMs, rule)
+      ? applySubmission(noted, rest, trigger, nowMs, rule)
       : { state: noted, number: null, duplicate: false };
   }
   const isKnown = ({ name, ...rest }: Artifact): boolean => {
     const latest = state.inputs[name];
-    return latest !== undefined && identityOf(latest) === identityOf({ name, ...rest });
+    return latest !== undefined && formatIdentity(latest) === formatIdentity({ name, ...rest });
   };
   if (artifacts.every(isKnown)) return { state, number: null, duplicate: true };
-  const taken = taking(state, artifacts, trigger, nowMs);
+  const taken = takeArtifacts(state, artifacts, trigger, nowMs);
   const follower = rule === 'pushes-follow' ? findFollower(state, artifacts) : undefined;
   if (follower === undefined) return taken;
-  const next = submitted(taken.state, [follower], { ...trigger, key: null }, nowMs, rule);
+  const next = applySubmission(taken.state, [follower], { ...trigger, key: null }, nowMs, rule);
   return { ...next, number: taken.number ?? next.number };
 }
 
 /** New artifacts become the latest, and make a release if all of its inputs are known. */
-function taking(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger, nowMs: number): Submission {
+function takeArtifacts(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+  nowMs: number,
+): Submission {
   const known = {
-    ...withoutEarly(remembering(state, artifacts), artifacts),
-    ...(trigger.kind === 'webhook' && pushedAfter(state, artifacts, nowMs)),
+    ...withoutEarly(recordLatestInputs(state, artifacts), artifacts),
+    ...(trigger.kind === 'webhook' && recordPushes(state, artifacts, nowMs)),
   };
   const { mode, gates } = state.spec.schedule;
-  if (missing(known, artifacts).length > 0 || (mode === 'manual' && gates === 'releases'))
+  if (findMissingArtifacts(known, artifacts).length > 0 || (mode === 'manual' && gates === 'releases'))
     return { state: known, number: null, duplicate: false };
-  const made = created(known, completed(known, artifacts), trigger, nowMs);
+  const made = queueRelease(known, completeArtifacts(known, artifacts), trigger, nowMs);
   return { state: made, number: state.nextNumber, duplicate: false };
 }
 
 /** The release that a finder or webhook repeats, unless its artifacts are to replace those that came since. */
-export function resubmitted(
+export function findResubmitted(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
@@ -207,7 +225,7 @@ export function resubmitted(
   const isNews = trigger.key === null || !state.keys.some(([known]) => known === trigger.key);
   if (isOvertaken(state, artifacts, trigger, rule)) return undefined;
   if (isNews && artifacts.some((artifact) => isPutBack(state, artifact, rule))) return undefined;
-  return repeated(state, artifacts, trigger);
+  return findRepeated(state, artifacts, trigger);
 }
 
 /**
@@ -224,12 +242,12 @@ function isOvertaken(
   const newer = artifacts.filter(
     (artifact) => state.inputs[artifact.name] && orderIn(state, artifact, rule) === 'newer',
   );
-  return newer.some(({ name }) => broughtBy(state, state.inputs[name]) !== 'person');
+  return newer.some(({ name }) => classifyOrigin(state, state.inputs[name]) !== 'person');
 }
 
-function broughtBy({ active, history }: PipelineState, artifact: Artifact | undefined): 'person' | 'platform' {
+function classifyOrigin({ active, history }: PipelineState, artifact: Artifact | undefined): 'person' | 'platform' {
   const isIts = (of: { readonly artifacts: readonly Artifact[] }): boolean =>
-    artifact !== undefined && of.artifacts.some((one) => identityOf(one) === identityOf(artifact));
+    artifact !== undefined && of.artifacts.some((one) => formatIdentity(one) === formatIdentity(artifact));
   const release = active.findLast(isIts) ?? history.findLast(isIts);
   return release?.trigger.kind === 'finder' || release?.trigger.kind === 'webhook' ? 'platform' : 'person';
 }

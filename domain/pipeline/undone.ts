@@ -16,7 +16,7 @@ export function undoneBy(of: Pick<Row, 'pipeline' | 'number'>, releases: readonl
 }
 
 /** The version of an action that is no longer good, and the rollback that has yet to remove it; undefined if there is none. */
-export function undoingOf(
+export function findUndoing(
   { spec, active, history }: Pick<PipelineState, 'spec' | 'active' | 'history'>,
   action: string,
 ): GoodView['undoing'] {
@@ -56,7 +56,7 @@ export const withReplaced = <T extends Row>(releases: readonly T[], lastGood: Pi
  * The running version of each deploy action of a pipeline, with the release that brought it. Empty while a release deploys. An action is left out if
  * its last deploy left its units in several versions, or if it is unknown whether another pipeline has deployed since.
  */
-export const runningNow = (
+export const listRunningVersions = (
   { id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>,
   { active, inherited }: Pick<PipelineState, 'active' | 'inherited'>,
 ): RunsNow[] =>

@@ -1,4 +1,4 @@
-import { versionOf } from '../artifact';
+import { combineVersions } from '../artifact';
 import type { DeployEnded } from '../release/state';
 import { formatTime } from '../text';
 import type { ActiveRelease, GoodDeploy } from './state';
@@ -11,7 +11,12 @@ type GoodDeploys = readonly GoodDeploy[];
  * The good deploys after a newer deploy of the action has succeeded. As far as known, the version before ran until that began. The
  * running time of versions that a rollback undoes does not count.
  */
-export function madeWay(good: GoodDeploys, by: ActiveRelease, { result }: DeployEnded, nowMs: number): GoodDeploys {
+export function recordSuccessor(
+  good: GoodDeploys,
+  by: ActiveRelease,
+  { result }: DeployEnded,
+  nowMs: number,
+): GoodDeploys {
   const stopped = withLast(good, (last) => ranUntil(last, nowMs - lengthMs(result)));
   const { kind, of = Infinity } = by.trigger;
   if (kind !== 'rollback') return stopped;
@@ -23,12 +28,12 @@ export function madeWay(good: GoodDeploys, by: ActiveRelease, { result }: Deploy
  * brought the version.
  */
 export function standsSince(last: GoodDeploy | undefined, { artifacts, result }: DeployEnded): string | undefined {
-  const isSame = result.unchanged === true && last?.version === versionOf(artifacts);
+  const isSame = result.unchanged === true && last?.version === combineVersions(artifacts);
   return isSame ? (last.since ?? undefined) : undefined;
 }
 
 /** After a deploy that failed: if it was reverted, the time starts again; if it leaves units mixed, no time counts. */
-export function disturbed(good: GoodDeploys, { result }: DeployEnded, nowMs: number): GoodDeploys {
+export function recordDisturbance(good: GoodDeploys, { result }: DeployEnded, nowMs: number): GoodDeploys {
   const { updateMs, bakeMs, revertMs } = result.spans;
   if (updateMs + bakeMs + revertMs === 0) return good;
   const since = result.outcome === 'reverted' ? formatTime(nowMs) : null;
@@ -36,7 +41,10 @@ export function disturbed(good: GoodDeploys, { result }: DeployEnded, nowMs: num
 }
 
 /** The record of a version that another pipeline has replaced: it ran until then. */
-export const interrupted = (last: GoodDeploy, atMs: number): GoodDeploy => ({ ...ranUntil(last, atMs), since: null });
+export const recordInterruption = (last: GoodDeploy, atMs: number): GoodDeploy => ({
+  ...ranUntil(last, atMs),
+  since: null,
+});
 
 const withLast = (good: GoodDeploys, change: (last: GoodDeploy) => GoodDeploy): GoodDeploys =>
   good.map((deploy, index) => (index === good.length - 1 ? change(deploy) : deploy));

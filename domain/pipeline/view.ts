@@ -1,19 +1,19 @@
 import { releaseId } from '../ids';
 import { STATE_LIMITS } from '../limits';
-import { aligned, block, code, list, marked, moment, NO_MARKDOWN, sections } from '../markdown';
+import { alignCells, block, code, list, formatMarkdown, moment, NO_MARKDOWN, sections } from '../markdown';
 import { cutText } from '../size';
 import { formatTime } from '../text';
 import type { GoodView, GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
-import { namesOf } from '../deploy/unavailable';
+import { formatNamed } from '../deploy/unavailable';
 import { admit } from './admission';
-import { behindOf } from './behind';
+import { listBehind } from './behind';
 import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
 import { startable, whyQueued } from './queue';
-import { lastOwn, replacementOf } from './replaced';
+import { lastOwn, findReplacingRelease } from './replaced';
 import { isQueued } from './room';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
-import { undoingOf, withReplaced, withUndone } from './undone';
+import { findUndoing, withReplaced, withUndone } from './undone';
 
 /** The output of `list pipelines -o json`. */
 export function pipelineSummary(state: PipelineState): PipelineSummary {
@@ -34,7 +34,7 @@ export function pipelineSummary(state: PipelineState): PipelineSummary {
 }
 
 /** Its summary in lists. */
-export function listedSummary(state: PipelineState): PipelineSummary {
+export function buildListSummary(state: PipelineState): PipelineSummary {
   const stopped = state.retired ?? state.frozen ?? state.held;
   const summary = pipelineSummary(state);
   if (!stopped) return summary;
@@ -46,12 +46,12 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
   const { spec, active, held, frozen, knownBad, good, history, commands, inputs } = state;
   const { mode, gates, timezone } = spec.schedule;
   const next = nextOpening(state, nowMs);
-  const behind = behindOf(state);
+  const behind = listBehind(state);
   const lastGood = Object.entries(good).flatMap(([action, deploys]) => {
     const last = lastOwn(deploys);
-    const undoing = undoingOf(state, action);
+    const undoing = findUndoing(state, action);
     return last
-      ? [[action, { ...goodView(last, replacementOf(deploys)), ...(undoing ? { undoing } : {}) }] as const]
+      ? [[action, { ...goodView(last, findReplacingRelease(deploys)), ...(undoing ? { undoing } : {}) }] as const]
       : [];
   });
   return {
@@ -61,8 +61,8 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     ...(state.retired ? { retired: state.retired } : {}),
     schedule: { mode, gates, next: next === undefined ? null : formatTime(next), ...(timezone ? { timezone } : {}) },
     groups: groupViews(state),
-    ...(state.begunAt ? { begun: begunTimes(state.begunAt) } : {}),
-    waits: waitsOf(state, nowMs),
+    ...(state.begunAt ? { begun: formatBegunTimes(state.begunAt) } : {}),
+    waits: listWaitViews(state, nowMs),
     inputs: Object.values(inputs),
     ...(state.late.length > 0 ? { late: state.late } : {}),
     knownBad,
@@ -81,7 +81,7 @@ function goodView({ release, version, partly }: GoodDeploy, other: GoodDeploy | 
   return { release, version, ...(by ? { replaced: by } : {}) };
 }
 
-const begunTimes = (begunAt: NonNullable<PipelineState['begunAt']>): PipelineStatus['begun'] =>
+const formatBegunTimes = (begunAt: NonNullable<PipelineState['begunAt']>): PipelineStatus['begun'] =>
   Object.fromEntries(Object.entries(begunAt).map(([name, all]) => [name, all.map(([, atMs]) => formatTime(atMs))]));
 
 /** The lock for deploys as one group, and the groups that the pipeline itself grants. */
@@ -104,7 +104,7 @@ function groupViews({ spec, deploys, mutexes, ready }: PipelineState): GroupView
   ];
 }
 
-function waitsOf(state: PipelineState, nowMs: number): WaitView[] {
+function listWaitViews(state: PipelineState, nowMs: number): WaitView[] {
   const untilOf = (untilMs: number | undefined) => (untilMs === undefined ? null : formatTime(untilMs));
   const starting = startable(state, nowMs);
   const queued = state.active
@@ -150,48 +150,49 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
   const { id, held, frozen, lastGood, behind = [], releases, knownBad, waits = [], late = [] } = status;
   const good = Object.entries(lastGood).map(([action, { release, version, replaced, undoing }]) => {
     if (undoing)
-      return marked`${action}: ${code(undoing.version)}, brought by release ${undoing.release}; ${undoing.by} brings back ${code(replaced && replaced.on === undefined ? replaced.version : version)}`;
+      return formatMarkdown`${action}: ${code(undoing.version)}, brought by release ${undoing.release}; ${undoing.by} brings back ${code(replaced && replaced.on === undefined ? replaced.version : version)}`;
     const since = release === 0 ? 'as before the first release' : `since release ${release}`;
-    if (replaced === undefined) return marked`${action}: ${code(version)}, ${since}`;
+    if (replaced === undefined) return formatMarkdown`${action}: ${code(version)}, ${since}`;
     return replaced.on === undefined
-      ? marked`${action}: ${code(replaced.version)}, brought by ${replaced.by}; release ${release} had brought ${code(version)}`
-      : marked`${action}: ${code(version)}, ${since}; ${code(replaced.version)} on ${replaced.on}, brought by ${replaced.by}`;
+      ? formatMarkdown`${action}: ${code(replaced.version)}, brought by ${replaced.by}; release ${release} had brought ${code(version)}`
+      : formatMarkdown`${action}: ${code(version)}, ${since}; ${code(replaced.version)} on ${replaced.on}, brought by ${replaced.by}`;
   });
   return sections(
-    marked`## ${id}`,
+    formatMarkdown`## ${id}`,
     frozen
-      ? marked`**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
+      ? formatMarkdown`**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
       : NO_MARKDOWN,
-    held ? marked`**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : NO_MARKDOWN,
-    good.length > 0 ? list('In production', good) : marked`Nothing was deployed yet.`,
+    held ? formatMarkdown`**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : NO_MARKDOWN,
+    good.length > 0 ? list('In production', good) : formatMarkdown`Nothing was deployed yet.`,
     list(
       'Left behind, and not tried again',
       behind.map(
         ({ units, more = 0, version, release, bring }) =>
-          marked`${namesOf({ count: units.length + more, names: units })}: not brought to ${code(version)} by release ${release}; ${code(bring)}`,
+          formatMarkdown`${formatNamed({ count: units.length + more, names: units })}: not brought to ${code(version)} by release ${release}; ${code(bring)}`,
       ),
     ),
     releases.length > 0
-      ? marked`Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(withReplaced(withUndone(releases), lastGood)))}`
+      ? formatMarkdown`Releases, newest first, and when they started (UTC)\n${alignCells(newestFirst(withReplaced(withUndone(releases), lastGood)))}`
       : NO_MARKDOWN,
     list(
       'Waiting',
       waits.map(
         ({ release, action, why, until }) =>
-          marked`release ${release}${action === null ? '' : `, ${action}`}: ${why}${until === null ? '' : `, until ${moment(until)} UTC`}`,
+          formatMarkdown`release ${release}${action === null ? '' : `, ${action}`}: ${why}${until === null ? '' : `, until ${moment(until)} UTC`}`,
       ),
     ),
     list(
       'Came after something newer, and started nothing',
       late.map(
-        ({ artifact, at, behind: newer }) => marked`${code(artifact)} at ${moment(at)} UTC, behind ${code(newer)}`,
+        ({ artifact, at, behind: newer }) =>
+          formatMarkdown`${code(artifact)} at ${moment(at)} UTC, behind ${code(newer)}`,
       ),
     ),
     list(
       'Known bad: never deployed again unless a person allows it',
-      knownBad.map(({ artifact, reason }) => marked`${code(artifact)}: ${reason}`),
+      knownBad.map(({ artifact, reason }) => formatMarkdown`${code(artifact)}: ${reason}`),
     ),
-    marked`Next:\n${block(nextOf(status, state.active.length > 0))}`,
+    formatMarkdown`Next:\n${block(suggestPipelineCommands(status, state.active.length > 0))}`,
   );
 }
 
@@ -209,7 +210,10 @@ const remarks = ({ cause, rerunOf, undone, replacedBy }: ReleaseSummary): string
   ].flat();
 
 /** A pipeline does not know which of its releases are paused; `status` asks them. */
-function nextOf({ id, held, frozen, knownBad }: Omit<PipelineStatus, 'webUi'>, isActive: boolean): string[] {
+function suggestPipelineCommands(
+  { id, held, frozen, knownBad }: Omit<PipelineStatus, 'webUi'>,
+  isActive: boolean,
+): string[] {
   const reason = '--reason "…"';
   const bad = knownBad.at(-1)?.artifact;
   return [

@@ -1,7 +1,7 @@
 import { shortList } from '../access/members';
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import { ACCESS_LIMITS } from '../limits';
-import { mayCommand, principalsOf, type Policy } from '../principals';
+import { mayCommand, expandOwners, type Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import { plural } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
@@ -54,7 +54,7 @@ function ruleWords({ place, needed, by, from, others }: ApprovalRuleView): strin
 /** The reason why there will never be enough approvals; undefined if enough owners may give them. */
 export function whyNeverApproved(spec: PipelineSpec, policy: Policy, { kind, actor }: Trigger): string | undefined {
   const needed = approvalsNeeded(spec, { kind });
-  const others = principalsOf(policy).filter((other) => other !== actor && mayCommand(policy, other));
+  const others = expandOwners(policy).filter((other) => other !== actor && mayCommand(policy, other));
   if (others.length >= needed) return undefined;
   return `it needs ${plural(needed, 'approval')} by owners other than ${actor}, and there are ${others.length} of them`;
 }
@@ -65,7 +65,7 @@ export function whyNeverApproved(spec: PipelineSpec, policy: Policy, { kind, act
  */
 export function approvable({ artifacts, trigger }: ReleaseInput, { actions }: ReleaseRecord): string[] | undefined {
   if (trigger.kind === 'emergency') return undefined;
-  return [...artifacts, ...Object.values(actions).flatMap(({ outputs }) => outputs)].map(identityOf);
+  return [...artifacts, ...Object.values(actions).flatMap(({ outputs }) => outputs)].map(formatIdentity);
 }
 
 /** Shows a pick at once, so that no person approves twice before the decision. */
@@ -82,7 +82,7 @@ export function withApprover(
  * The approvers of the artifacts that an action would deploy: at this action, at another deploy or canary of its release, or at a pick that
  * it needs. An approval does not cover a version that was made after it.
  */
-export function approvalsOf(
+export function listApprovals(
   { approvals }: Pick<ReleaseControl, 'approvals'>,
   { actions }: Pick<PipelineSpec, 'actions'>,
   name: string,
@@ -94,7 +94,7 @@ export function approvalsOf(
     const type = actions[other]?.type;
     return other === name || type === 'deploy' || type === 'canary' || (type === 'manual-pick' && before.has(other));
   };
-  const wanted = artifacts.map(identityOf);
+  const wanted = artifacts.map(formatIdentity);
   return Object.entries(approvals).flatMap(([other, all]) =>
     isAbout(other) ? all.filter(({ of }) => of === undefined || wanted.every((one) => of.includes(one))) : [],
   );

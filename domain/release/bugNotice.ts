@@ -45,9 +45,9 @@ export function verbOfBug(
 
 /** The text with a note about uncertain components. */
 export const withNamedOnly = (words: string, count: number | undefined): string =>
-  count === undefined ? words : `${words}; ${namedOnlyWords(count)}`;
+  count === undefined ? words : `${words}; ${describeNamedOnly(count)}`;
 
-export const namedOnlyWords = (count: number): string =>
+export const describeNamedOnly = (count: number): string =>
   `${plural(count, 'component')} of SBOMs without a readable package URL, compared by name at most`;
 
 /** The bug in words such as `executable@kv:3 contains bug/7 in //lib:rpc`. */

@@ -4,7 +4,7 @@ import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import { whyNotApprove } from './approval';
 import { hasActionEnded } from './nextActions';
 import { whyNotSkipWindow } from './skipWindow';
-import { statesOf, type Picked, type ReleaseControl, type ReleaseRecord } from './state';
+import { getActionStates, type Picked, type ReleaseControl, type ReleaseRecord } from './state';
 
 export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, approvals: {}, paused: false, ending: null };
 
@@ -22,7 +22,8 @@ export function whyNotRelease(
 }
 
 /** All of its actions have ended, so it is about to end. */
-export const hasEnded = (record: ReleaseRecord): boolean => Object.values(statesOf(record)).every(hasActionEnded);
+export const hasEnded = (record: ReleaseRecord): boolean =>
+  Object.values(getActionStates(record)).every(hasActionEnded);
 
 /** Until its workflow is gone, a release passes a revert of its deploys on to its pipeline, which learns only then that the release has ended. */
 const hasSomethingToUndo = ({ deploys }: ReleaseRecord): boolean =>
@@ -51,17 +52,17 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
   },
   cancel: {
     refuse: () => undefined,
-    apply: (control, input) => ended(control, input, false),
+    apply: (control, input) => recordReleaseEnding(control, input, false),
     effect: 'running actions are cancelled and nothing else starts',
   },
   revert: {
     refuse: () => undefined,
-    apply: (control, input) => ended(control, input, true),
+    apply: (control, input) => recordReleaseEnding(control, input, true),
     effect: 'its deploys are reverted, those that have succeeded by a rollback, and nothing else starts',
   },
   pick: {
     refuse: whyNotPick,
-    apply: (control, input, of) => withPick(control, input.action ?? '', pickedBy(input, of)),
+    apply: (control, input, of) => withPick(control, input.action ?? '', createPick(input, of)),
     effect: 'the decision is on record, and the release follows it',
   },
   retry: {
@@ -114,7 +115,7 @@ export const takeRelease = (
 ): ReleaseControl => VERBS[verb].apply(control, input, of);
 
 /** A later cancel does not take back a revert. */
-function ended(
+function recordReleaseEnding(
   control: ReleaseControl,
   { actor = UNKNOWN_ACTOR, reason = '', notBad, permitted }: CommandInput,
   revert: boolean,
@@ -124,7 +125,7 @@ function ended(
   return { ...control, ending: { actor, reason, revert, notBad: notBad === true, ...by } };
 }
 
-const pickedBy = (
+const createPick = (
   { actor = UNKNOWN_ACTOR, reason = '', approve, vouched }: CommandInput,
   of: readonly string[] | undefined,
 ): Picked => ({

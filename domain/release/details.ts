@@ -1,4 +1,4 @@
-import { aligned, block, code, list, marked, Markdown, moment, sections } from '../markdown';
+import { alignCells, block, code, list, formatMarkdown, Markdown, moment, sections } from '../markdown';
 import { releaseAhead } from '../pipeline/ahead';
 import { offersRerun } from './rerun';
 import type { ActionState, ActionView, ReleaseStatus } from '../views';
@@ -20,21 +20,23 @@ const ACTION_GLYPHS: Readonly<Record<ActionState, string>> = {
 export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = false): string {
   const artifacts = status.artifacts.map(({ name, version }) => code(`${name}@${version}`).source).join(', ');
   return sections(
-    marked`## ${status.id}`,
-    marked`**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${new Markdown(artifacts)} · ${status.trigger.kind}, by ${status.trigger.actor}${status.rerunOf === undefined ? '' : `, rerun of #${status.rerunOf}`}`,
-    aligned(status.actions.map(({ name, type, state }) => [`${ACTION_GLYPHS[state]} ${name}`, type, state])),
+    formatMarkdown`## ${status.id}`,
+    formatMarkdown`**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${new Markdown(artifacts)} · ${status.trigger.kind}, by ${status.trigger.actor}${status.rerunOf === undefined ? '' : `, rerun of #${status.rerunOf}`}`,
+    alignCells(status.actions.map(({ name, type, state }) => [`${ACTION_GLYPHS[state]} ${name}`, type, state])),
     list('Why', status.actions.flatMap(actionReason)),
     list(
       'Last steps (UTC)',
-      status.timeline.slice(-8).map(({ at, text }) => marked`${moment(at)} ${text}`),
+      status.timeline.slice(-8).map(({ at, text }) => formatMarkdown`${moment(at)} ${text}`),
     ),
-    marked`Next:\n${block(nextSteps(status, reverted))}`,
+    formatMarkdown`Next:\n${block(nextSteps(status, reverted))}`,
   );
 }
 
 const actionReason = ({ name, blockedBy, message, carriedFrom, lock }: ActionView): Markdown[] => {
   const reason = carriedFrom === undefined ? (blockedBy ?? message) : `carried over, it succeeded in #${carriedFrom}`;
-  return reason === null ? [] : [marked`${name}: ${reason}${lock ? marked` (who: the workflow **${lock}**)` : ''}`];
+  return reason === null
+    ? []
+    : [formatMarkdown`${name}: ${reason}${lock ? formatMarkdown` (who: the workflow **${lock}**)` : ''}`];
 };
 
 /** This workflow does not know whether the release that it waits for is paused: `status` looks that up when a person asks. */

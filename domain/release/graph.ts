@@ -19,21 +19,21 @@ export type Source =
   | { readonly kind: 'ambiguous'; readonly actions: readonly string[] };
 
 /** The actions that must end before each action, by name. */
-export const dependencies = (actions: Actions): Edges => graphOf(actions).edges;
+export const dependencies = (actions: Actions): Edges => getActionGraph(actions).edges;
 
 /**
  * The producer of an artifact for an action: the nearest of those before it, which is the one that no other comes
  * after. If only one action can make an input, the input is an edge to that action. If several can, the order must
  * decide.
  */
-export const sourceOf = (actions: Actions, consumer: string, artifact: string): Source =>
-  nearestProducer(actions, graphOf(actions).above, consumer, artifact);
+export const findInputSource = (actions: Actions, consumer: string, artifact: string): Source =>
+  nearestProducer(actions, getActionGraph(actions).above, consumer, artifact);
 
 /**
  * The producers of an artifact that no other producer comes after. If there are several, it is unknown which ends last.
  */
 export function lastProducers(actions: Actions, artifact: string): readonly string[] {
-  const { above } = graphOf(actions);
+  const { above } = getActionGraph(actions);
   const makers = Object.keys(actions).filter((name) => actions[name]?.outputs.includes(artifact));
   return makers.filter((name) => !makers.some((other) => above.get(other)?.has(name)));
 }
@@ -42,13 +42,17 @@ export function lastProducers(actions: Actions, artifact: string): readonly stri
  * The actions that pass an artifact on if they do not make it, nearest first, and the end of that chain: a skipped producer passes
  * on the value that it would have received.
  */
-export function passagesOf(
+export function tracePassages(
   actions: Actions,
   consumer: string,
   artifact: string,
 ): { readonly through: readonly string[]; readonly end: Exclude<Source, { kind: 'action' }> } {
   const through: string[] = [];
-  for (let source = sourceOf(actions, consumer, artifact); ; source = sourceOf(actions, source.action, artifact)) {
+  for (
+    let source = findInputSource(actions, consumer, artifact);
+    ;
+    source = findInputSource(actions, source.action, artifact)
+  ) {
     if (source.kind !== 'action') return { through, end: source };
     // This happens only in a cycle, which lint rejects.
     if (through.includes(source.action)) return { through, end: { kind: 'outside' } };
@@ -69,7 +73,7 @@ export function ancestors(edges: Edges, name: string): ReadonlySet<string> {
 }
 
 /** The value of each input of an action. */
-export function inputsOf(
+export function resolveInputs(
   actions: Actions,
   name: string,
   given: readonly Artifact[],
@@ -89,7 +93,7 @@ export function artifactValues(
   given: readonly Artifact[],
   outputs: (action: string) => readonly Artifact[],
 ): Artifact[] {
-  const source = sourceOf(actions, name, artifact);
+  const source = findInputSource(actions, name, artifact);
   const values = source.kind === 'action' ? outputs(source.action) : given;
   const found = values.filter((value) => value.name === artifact);
   return source.kind === 'action' && found.length === 0
@@ -108,7 +112,7 @@ interface Graph {
 // eslint-disable-next-line no-restricted-syntax -- by an object that one workflow has; the answer depends on nothing else
 const graphs = new WeakMap<Actions, Graph>();
 
-function graphOf(actions: Actions): Graph {
+function getActionGraph(actions: Actions): Graph {
   const graph = graphs.get(actions) ?? resolveEdges(actions);
   graphs.set(actions, graph);
   return graph;
@@ -144,7 +148,7 @@ function nearestProducer(actions: Actions, above: Above, consumer: string, artif
   if (first !== undefined)
     return others.length === 0 ? { kind: 'action', action: first } : { kind: 'ambiguous', actions: [first, ...others] };
   if (possible.length > 0) return { kind: 'ambiguous', actions: possible };
-  const later = producersOf(actions, consumer, artifact);
+  const later = listProducers(actions, consumer, artifact);
   return later.length > 0 ? { kind: 'later', actions: later } : { kind: 'outside' };
 }
 
@@ -163,9 +167,9 @@ function withProducers(
 
 /** The producers that do not come after the consumer. */
 const possibleProducers = (actions: Actions, above: Above, consumer: string, artifact: string): string[] =>
-  producersOf(actions, consumer, artifact).filter((name) => !above.get(name)?.has(consumer));
+  listProducers(actions, consumer, artifact).filter((name) => !above.get(name)?.has(consumer));
 
-const producersOf = (actions: Actions, consumer: string, artifact: string): string[] =>
+const listProducers = (actions: Actions, consumer: string, artifact: string): string[] =>
   Object.keys(actions).filter((name) => name !== consumer && actions[name]?.outputs.includes(artifact));
 
 const allAncestors = (edges: Edges): Above => new Map([...edges.keys()].map((name) => [name, ancestors(edges, name)]));
@@ -173,5 +177,5 @@ const allAncestors = (edges: Edges): Above => new Map([...edges.keys()].map((nam
 const size = (edges: Edges): number => [...edges.values()].reduce((sum, needs) => sum + needs.length, 0);
 
 /** The inputs of an action that have no value, such as those whose producers were all skipped. */
-export const missingInputs = (action: Pick<Actions[string], 'inputs'>, values: readonly Artifact[]): string[] =>
+export const findMissingInputs = (action: Pick<Actions[string], 'inputs'>, values: readonly Artifact[]): string[] =>
   action.inputs.filter((input) => !values.some(({ name }) => name === input));

@@ -5,7 +5,7 @@
 export type LastLook = 'go' | 'lapsed' | 'late';
 
 /** If a look took no time and nothing came in the way, everything before it still counts. */
-export function lastLookOf(seen: {
+export function judgeLastLook(seen: {
   readonly isLetGo: boolean;
   readonly hasWaited: boolean;
   readonly isHindered: boolean;

@@ -1,4 +1,4 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { ActionState } from '../views';
 import { dependencies, artifactValues } from './graph';
@@ -26,8 +26,8 @@ export type NextAction =
 export function nextActions(progress: ReleaseProgress): NextAction[] {
   const needs = dependencies(progress.spec.actions);
   return Object.entries(progress.spec.actions).flatMap(([action, spec]): NextAction[] => {
-    if (stateOf(progress, action) !== 'waiting') return [];
-    const ended = (needs.get(action) ?? []).map((need): EndedNeed => [need, stateOf(progress, need)]);
+    if (getActionState(progress, action) !== 'waiting') return [];
+    const ended = (needs.get(action) ?? []).map((need): EndedNeed => [need, getActionState(progress, need)]);
     if (!ended.every(([, state]) => hasActionEnded(state))) return [];
     const reason = whySkip(progress, action, spec, ended);
     return reason === undefined ? [{ kind: 'start', action }] : [{ kind: 'skip', action, reason }];
@@ -53,7 +53,7 @@ export function hasSucceeded({ spec, states }: Pick<ReleaseProgress, 'spec' | 's
   );
 }
 
-const stateOf = ({ states }: ReleaseProgress, action: string): ActionState => states[action] ?? 'waiting';
+const getActionState = ({ states }: ReleaseProgress, action: string): ActionState => states[action] ?? 'waiting';
 
 /** An action that must end before another, and its end. */
 type EndedNeed = readonly [action: string, state: ActionState];
@@ -82,11 +82,11 @@ function whyFalse(progress: ReleaseProgress, name: string, spec: ActionSpec): st
 }
 
 function clauseHolds(progress: ReleaseProgress, name: string, clause: ActionSpec['when'][number]): boolean {
-  if ('action' in clause) return stateOf(progress, clause.action) === clause.outcome;
+  if ('action' in clause) return getActionState(progress, clause.action) === clause.outcome;
   if ('changed' in clause) {
     const now = seenBy(progress, name, clause.changed);
     // If a release makes an artifact several times, the release before had several versions of it.
-    return now !== undefined && !progress.previous.some((before) => identityOf(before) === identityOf(now));
+    return now !== undefined && !progress.previous.some((before) => formatIdentity(before) === formatIdentity(now));
   }
   const artifact = seenBy(progress, name, clause.artifact);
   const value = clause.field === 'version' ? artifact?.version : artifact?.metadata[clause.field];

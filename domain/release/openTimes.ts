@@ -11,17 +11,17 @@ export interface OpenTimes {
 }
 
 /** The windows of an action; a file may name one or several. */
-export function windowsOf({ window }: Partial<Pick<ActionSpec, 'window'>>): readonly WindowSpec[] {
+export function listActionWindows({ window }: Partial<Pick<ActionSpec, 'window'>>): readonly WindowSpec[] {
   if (window === undefined) return [];
   return Array.isArray(window) ? window : [window];
 }
 
 /** Undefined if it may begin at any time. */
-export function openTimesOf({
+export function toOpenTimes({
   window,
   blackouts = [],
 }: Pick<ActionSpec, 'window' | 'blackouts'>): OpenTimes | undefined {
-  const windows = windowsOf({ window });
+  const windows = listActionWindows({ window });
   return windows.length + blackouts.length === 0 ? undefined : { windows, blackouts };
 }
 
@@ -35,7 +35,7 @@ export function withBlackouts<A extends ActionSpec>({ blackouts = [] }: Pick<Pip
 }
 
 /** The treatment of updates at closing, which is the same for all windows of an action; `lint` enforces that. */
-export const onCloseOf = ({ windows }: Pick<OpenTimes, 'windows'>): WindowSpec['onClose'] =>
+export const getOnClose = ({ windows }: Pick<OpenTimes, 'windows'>): WindowSpec['onClose'] =>
   windows[0]?.onClose ?? 'pause';
 
 /** Adds the blackout to the words of a wait: `its window is closed (blackout: Christmas)`. */

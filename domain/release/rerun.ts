@@ -1,7 +1,7 @@
-import { identityOf, type Artifact } from '../artifact';
+import { formatIdentity, type Artifact } from '../artifact';
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { ActionState, ReleaseSummary } from '../views';
-import { dependencies, inputsOf } from './graph';
+import { dependencies, resolveInputs } from './graph';
 import type { ActionRecord, ReleaseInput, ReleaseRecord } from './state';
 
 /** The results of a release, for one that runs it again. Its spec is the spec of its pipeline at its creation. */
@@ -30,7 +30,7 @@ export interface Carried {
   readonly message: string | null;
 }
 
-export const recollectionOf = (
+export const buildRecollection = (
   { number, spec, artifacts }: Pick<ReleaseInput, 'number' | 'spec' | 'artifacts'>,
   previous: readonly Artifact[],
   { actions }: Pick<ReleaseRecord, 'actions'>,
@@ -49,13 +49,20 @@ export const recollectionOf = (
  * their outputs. Some actions always run again: a deploy is about the fleet, a canary about tasks that are gone, a pick about one release,
  * and a wait about another pipeline.
  */
-export function recalled(actions: PipelineSpec['actions'], before: Recollection): Recalled {
+export function recallResults(actions: PipelineSpec['actions'], before: Recollection): Recalled {
   const carried = Object.entries(before.records).flatMap(([name, { state, message, outputs, carriedFrom }]) => {
     const [was, now] = [before.actions[name], actions[name]];
     if (state !== 'succeeded' || was === undefined || now === undefined) return [];
     if (DONE_AGAIN.has(now.type) || canonical(was) !== canonical(now)) return [];
-    const inputs = inputsOf(before.actions, name, before.artifacts, (maker) => before.records[maker]?.outputs ?? []);
-    return [[name, { from: carriedFrom ?? before.number, inputs: inputs.map(identityOf), outputs, message }] as const];
+    const inputs = resolveInputs(
+      before.actions,
+      name,
+      before.artifacts,
+      (maker) => before.records[maker]?.outputs ?? [],
+    );
+    return [
+      [name, { from: carriedFrom ?? before.number, inputs: inputs.map(formatIdentity), outputs, message }] as const,
+    ];
   });
   const states = Object.entries(before.records).map(([name, { state }]) => [name, state] as const);
   return { previous: before.previous, states: Object.fromEntries(states), carried: Object.fromEntries(carried) };
@@ -75,7 +82,7 @@ const canonical = (value: unknown): string =>
  * The result that is carried over to an action that could start; undefined if it has to run. It is carried over if the inputs are the
  * same, and if all needs ended as before without doing anything new.
  */
-export function carriedOver(
+export function findCarriedOver(
   { carried, states }: Pick<Recalled, 'carried' | 'states'>,
   { spec, artifacts }: Pick<ReleaseInput, 'spec' | 'artifacts'>,
   record: Pick<ReleaseRecord, 'actions' | 'deploys'>,
@@ -83,8 +90,8 @@ export function carriedOver(
 ): Carried | undefined {
   const found = carried[name];
   if (found === undefined) return undefined;
-  const inputs = inputsOf(spec.actions, name, artifacts, (maker) => record.actions[maker]?.outputs ?? []);
-  const same = JSON.stringify(inputs.map(identityOf)) === JSON.stringify(found.inputs);
+  const inputs = resolveInputs(spec.actions, name, artifacts, (maker) => record.actions[maker]?.outputs ?? []);
+  const same = JSON.stringify(inputs.map(formatIdentity)) === JSON.stringify(found.inputs);
   const needs = dependencies(spec.actions).get(name) ?? [];
   return same && needs.every((need) => isAsBefore(spec, record, states, need)) ? found : undefined;
 }

@@ -26,7 +26,7 @@ const waitsForTime = ({ window, soak }: ActionRecord): boolean => window === 'cl
 export const windowSkipped = (record: ReleaseRecord, { action }: NamedAction): ReleaseRecord =>
   Object.entries(record.actions)
     .filter(([name, one]) => waitsForTime(one) && (action ?? name) === name)
-    .reduce((next, [name, { soak }]) => withAction(next, name, skipped(soak)), record);
+    .reduce((next, [name, { soak }]) => withAction(next, name, skipWait(soak)), record);
 
-const skipped = (soak: ActionRecord['soak']): Partial<ActionRecord> =>
+const skipWait = (soak: ActionRecord['soak']): Partial<ActionRecord> =>
   soak === 'waiting' ? { soak: 'skipped' } : { window: 'skipped' };

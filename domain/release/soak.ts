@@ -1,4 +1,4 @@
-import { isVersionOf, type Artifact } from '../artifact';
+import { matchesIdentity, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { GoodDeploy, PipelineState } from '../pipeline/state';
 import { formatDuration, formatTime } from '../text';
@@ -34,14 +34,16 @@ export type SoakAnswer =
 export function judgeSoak(known: Deployments | null, ask: SoakAsk, nowMs: number): SoakAnswer {
   const { pipeline, action, wanted } = ask;
   if (known === null) return stillSoaking(`there is no pipeline ${pipeline} yet`);
-  const bad = known.knownBad.find(({ artifact }) => wanted.some((one) => isVersionOf(artifact, nameAtVersion(one))));
+  const bad = known.knownBad.find(({ artifact }) =>
+    wanted.some((one) => matchesIdentity(artifact, nameAtVersion(one))),
+  );
   if (bad) return { kind: 'bad', reason: `${bad.artifact} is known to be bad in ${pipeline}: ${bad.reason}` };
-  const places = action === null ? takersOf(known.spec, wanted) : [action];
+  const places = action === null ? listTakers(known.spec, wanted) : [action];
   if (places.length === 0) return stillSoaking(`${pipeline} deploys no ${wanted.map(({ name }) => name).join(', ')}`);
   return places.map((place) => judgePlace(known, ask, place, nowMs)).reduce(least);
 }
 
-const takersOf = ({ actions }: Deployments['spec'], wanted: SoakAsk['wanted']): string[] =>
+const listTakers = ({ actions }: Deployments['spec'], wanted: SoakAsk['wanted']): string[] =>
   Object.entries(actions).flatMap(([place, { type, inputs }]) =>
     type === 'deploy' && wanted.some(({ name }) => inputs.includes(name)) ? [place] : [],
   );
@@ -63,7 +65,7 @@ function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: numb
   const ended = action === null ? whyNotWhole(known, pipeline, mine) : undefined;
   if (mine.length === 0) return stillSoaking(`${where} has not brought ${what} yet`);
   if (ended) return ended;
-  if (mine.some(({ ranMs = 0 }) => ranMs >= forMs)) return soakedIn(where, what, forMs);
+  if (mine.some(({ ranMs = 0 }) => ranMs >= forMs)) return answerSoaked(where, what, forMs);
   const last = all.at(-1);
   if (last === undefined || !mine.includes(last))
     return {
@@ -74,9 +76,9 @@ function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: numb
   if (other !== undefined) return stillSoaking(`${releaseId(pipeline, other)} deploys to ${where} meanwhile`);
   if (last.imported) return stillSoaking(`that ${what} ran in ${where} stands in an import alone`);
   if (last.since === null) return stillSoaking(`${what} does not run everywhere in ${where} any more`);
-  const since = last.since ?? sinceOf(known, last, ask) ?? formatTime(nowMs);
+  const since = last.since ?? findDeployedSince(known, last, ask) ?? formatTime(nowMs);
   const untilMs = Date.parse(since) + forMs;
-  if (untilMs <= nowMs) return soakedIn(where, what, forMs);
+  if (untilMs <= nowMs) return answerSoaked(where, what, forMs);
   return { ...stillSoaking(`${where} runs ${what} since ${since}, of ${formatDuration(forMs)}`), untilMs };
 }
 
@@ -102,7 +104,7 @@ function otherIn({ deploys: { holder } }: Deployments, place: string, release: n
 }
 
 /** For deploys from before this was recorded: the end of their release, or at least of the oldest known one. */
-function sinceOf({ history }: Deployments, { release }: GoodDeploy, ask: SoakAsk): string | undefined {
+function findDeployedSince({ history }: Deployments, { release }: GoodDeploy, ask: SoakAsk): string | undefined {
   if (release === ask.release && ask.deployedAt !== undefined) return ask.deployedAt;
   return (history.find(({ number }) => number === release) ?? history[0])?.endedAt ?? undefined;
 }
@@ -117,7 +119,7 @@ const hasWanted = ({ artifacts }: GoodDeploy, wanted: SoakAsk['wanted'][number])
 
 const nameAtVersion = ({ name, version }: SoakAsk['wanted'][number]): string => `${name}@${version}`;
 
-const soakedIn = (where: string, what: string, forMs: number): SoakAnswer => ({
+const answerSoaked = (where: string, what: string, forMs: number): SoakAnswer => ({
   kind: 'soaked',
   reason: `${what} has run in ${where} for ${formatDuration(forMs)}`,
 });
@@ -128,7 +130,7 @@ const stillSoaking = (why: string) => ({ kind: 'waiting' as const, reason: `soak
  * If there is a newer release here, this one does not wait for a version that was replaced elsewhere; otherwise that
  * version may come back.
  */
-export function replacedHere(
+export function judgeReplaced(
   answer: Extract<SoakAnswer, { kind: 'replaced' }>,
   own: Pick<Deployments, 'active' | 'spec'>,
   release: number,

@@ -180,7 +180,7 @@ export function withAction(record: ReleaseRecord, name: string, patch: Partial<A
 }
 
 /** A failed action starts again with a fresh attempt; actions that were skipped after it are decided anew. */
-export function retriedAction(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions'>, name: string): ReleaseRecord {
+export function retryAction(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions'>, name: string): ReleaseRecord {
   const needs = dependencies(spec.actions);
   const reopened = new Set([name]);
   for (let before = 0; before < reopened.size;) {
@@ -200,12 +200,12 @@ export function log(record: ReleaseRecord, nowMs: number, kind: string, text: st
   return { ...record, timeline: [...record.timeline, { at: formatTime(nowMs), kind, text }].slice(-200) };
 }
 
-export const statesOf = (record: ReleaseRecord): Record<string, ActionState> =>
+export const getActionStates = (record: ReleaseRecord): Record<string, ActionState> =>
   Object.fromEntries(Object.entries(record.actions).map(([name, { state }]) => [name, state]));
 
 /** The release's state follows from its actions (docs/design/pipeline.md#outcomes). */
 export function releaseState(record: ReleaseRecord, spec: PipelineSpec): ReleaseState {
-  const states = statesOf(record);
+  const states = getActionStates(record);
   if (!Object.values(states).every(hasActionEnded)) return record.paused ? 'paused' : 'running';
   if (hasSucceeded({ spec, states })) return 'succeeded';
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';

@@ -1,6 +1,6 @@
-import { grouped } from '../grouped';
+import { groupBy } from '../grouped';
 import { sameJson } from '../json';
-import { listed } from '../text';
+import { joinWords } from '../text';
 import { deploysWithConfig } from './deployActions';
 import type { PipelineSpec } from './pipeline';
 
@@ -29,16 +29,16 @@ export function judgeConfigs(
       else refused.push(words);
     }
   }
-  return { refused, notes: [...uncheckedNotes(findings), ...notes] };
+  return { refused, notes: [...describeUnchecked(findings), ...notes] };
 }
 
 /** One for each distinct reason. */
-const uncheckedNotes = (findings: readonly ConfigFinding[]): readonly string[] =>
-  grouped(
+const describeUnchecked = (findings: readonly ConfigFinding[]): readonly string[] =>
+  groupBy(
     findings.filter((finding) => 'unchecked' in finding),
     ({ unchecked }) => unchecked,
   ).map(([why, of]) => {
-    const actions = listed(
+    const actions = joinWords(
       of.map(({ action }) => action),
       'and',
     );

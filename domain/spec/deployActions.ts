@@ -4,7 +4,7 @@ import type { DeployAction, PipelineSpec } from './pipeline';
 export type NamedDeploy = readonly [name: string, action: DeployAction];
 
 /** The deploy actions of a pipeline, as its file lists them. */
-export const deployActionsOf = ({ actions }: Pick<PipelineSpec, 'actions'>): NamedDeploy[] =>
+export const listDeployActions = ({ actions }: Pick<PipelineSpec, 'actions'>): NamedDeploy[] =>
   Object.entries(actions).flatMap(([name, action]) => (action.type === 'deploy' ? [[name, action] as const] : []));
 
 /** Deploys and canaries, with the config that their push type reads. */

@@ -19,7 +19,7 @@ export interface Expanded {
  * Computes all of it in one walk. The parser would compare each key of a mapping with all others, and walk the document for each
  * alias.
  */
-export function expandedSize(document: Document): Expanded {
+export function measureExpansion(document: Document): Expanded {
   const anchors = new Map<string, number>();
   const dangling: Alias[] = [];
   const repeated: number[] = [];
@@ -38,7 +38,7 @@ export function expandedSize(document: Document): Expanded {
   const sizeOf = (node: unknown): number => {
     if (isSeq(node)) return node.items.reduce((total: number, item) => total + count(item), 1);
     if (isMap(node)) {
-      repeated.push(...repeatedKeys(node));
+      repeated.push(...findRepeatedKeys(node));
       return node.items.reduce((total: number, pair) => total + count(pair), 1);
     }
     if (isPair(node)) return (node.key === null ? 0 : count(node.key)) + (node.value === null ? 0 : count(node.value));
@@ -48,7 +48,7 @@ export function expandedSize(document: Document): Expanded {
   return { values, dangling, repeated };
 }
 
-function repeatedKeys({ items }: YAMLMap): number[] {
+function findRepeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
     if (!isScalar(key) || !seen.has(key.value)) {

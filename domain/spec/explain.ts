@@ -7,7 +7,7 @@ type Issue = z.core.$ZodIssue;
  * For `safeParse`: if an object has unknown keys, the issue's message lists the known ones, since that is the only part
  * of an issue that a schema can write. `explainIssues` reads it.
  */
-export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
+export function listKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const def = issue.inst?._zod.def as { shape?: object } | undefined;
   return Object.keys(def?.shape ?? {}).join(' ');
@@ -15,7 +15,7 @@ export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** Messages for people in place of the issues of a schema. `root` is the parsed value. */
 export function explainIssues(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
-  const findings = issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
+  const findings = issues.flatMap((issue) => explainIssue(issue, root, [...base, ...toPathKeys(issue.path)]));
   return findings.filter(
     (finding) => finding.code !== 'missing-key' || !findings.some((other) => isMisspelling(other, finding)),
   );
@@ -43,13 +43,21 @@ function explainIssue(issue: Issue, root: unknown, path: Path): Finding[] {
         ? explainUnion(issue, root, path, value)
         : [notAnOption(issue, path, value)];
     case 'invalid_value':
-      return [value === undefined ? missingKey(path, oneOf(issue.values)) : notOneOf(path, value, issue.values)];
+      return [
+        value === undefined
+          ? reportMissingKey(path, describeChoices(issue.values))
+          : reportUnlistedValue(path, value, issue.values),
+      ];
     case 'custom':
       if (typeof issue.params?.['hint'] === 'string')
         return [errorAt(path, String(issue.params['code'] ?? 'invalid-value'), issue.message, issue.params['hint'])];
       return [wrong(path, value, issue.message)];
     default:
-      return [value === undefined ? missingKey(path, expectedValue(issue)) : wrong(path, value, expectedValue(issue))];
+      return [
+        value === undefined
+          ? reportMissingKey(path, describeExpected(issue))
+          : wrong(path, value, describeExpected(issue)),
+      ];
   }
 }
 
@@ -58,26 +66,26 @@ function unknownKey(path: Path, key: string, known: readonly string[]): Finding 
 }
 
 function notAName(path: Path, expected: string): Finding {
-  return { ...errorAt(path, 'invalid-name', `${shownValue(path.at(-1))} is not a name`, expected), at: 'key' };
+  return { ...errorAt(path, 'invalid-name', `${describeValue(path.at(-1))} is not a name`, expected), at: 'key' };
 }
 
-const missingKey = (path: Path, expected: string): Finding => ({
+const reportMissingKey = (path: Path, expected: string): Finding => ({
   ...errorAt(path, 'missing-key', `${lastKey(path)} is missing`, expected),
   at: 'key',
 });
 
 function wrong(path: Path, value: unknown, expected: string): Finding {
-  return errorAt(path, 'invalid-value', `${lastKey(path)} cannot be ${shownValue(value)}`, expected);
+  return errorAt(path, 'invalid-value', `${lastKey(path)} cannot be ${describeValue(value)}`, expected);
 }
 
-function notOneOf(path: Path, value: unknown, values: readonly unknown[]): Finding {
+function reportUnlistedValue(path: Path, value: unknown, values: readonly unknown[]): Finding {
   const meant = typeof value === 'string' ? nearestWord(value, values.map(String)) : undefined;
-  return wrong(path, value, meant === undefined ? oneOf(values) : `did you mean ${meant}?`);
+  return wrong(path, value, meant === undefined ? describeChoices(values) : `did you mean ${meant}?`);
 }
 
 /** A `type` that does not exist. */
 function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
-  if (value === undefined) return missingKey(path, issue.message);
+  if (value === undefined) return reportMissingKey(path, issue.message);
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
   const meant = typeof value === 'string' ? nearestWord(value, options) : undefined;
   return wrong(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
@@ -85,13 +93,13 @@ function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
 
 /** The problems of the branch that was most likely intended, or of the union as a whole if that is unclear. */
 function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, path: Path, value: unknown): Finding[] {
-  if (value === undefined) return [missingKey(path, issue.message)];
+  if (value === undefined) return [reportMissingKey(path, issue.message)];
   const fitting = issue.errors.filter((branch) => !branch.some(isAnotherKind));
   const ranked = [...fitting].sort((a, b) => weight(a) - weight(b));
   const [best, second] = ranked;
   if (best && (second === undefined || weight(best) < weight(second))) return explainIssues(best, root, path);
   const strangers = keysUnknownToAll(fitting);
-  const known = [...new Set(fitting.flatMap((branch) => branch.flatMap(knownTo)))];
+  const known = [...new Set(fitting.flatMap((branch) => branch.flatMap(parseKnownKeys)))];
   const typos = strangers.filter((key) => nearestWord(key, known) !== undefined);
   if (typos.length > 0) return typos.map((key) => unknownKey(path, key, known));
   if (fitting.length === 0) return [wrong(path, value, issue.message)];
@@ -111,7 +119,7 @@ function keysUnknownToAll(branches: readonly (readonly Issue[])[]): string[] {
   return [...(unknownTo[0] ?? [])].filter((key) => unknownTo.every((keys) => keys.has(key)));
 }
 
-const knownTo = (issue: Issue): string[] => (issue.code === 'unrecognized_keys' ? issue.message.split(' ') : []);
+const parseKnownKeys = (issue: Issue): string[] => (issue.code === 'unrecognized_keys' ? issue.message.split(' ') : []);
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'text',
@@ -124,26 +132,26 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The correct form: the text of the schema or, for messages that zod generates, the same in plain words. */
-function expectedValue(issue: Issue): string {
+function describeExpected(issue: Issue): string {
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
     return `expected ${TYPE_WORDS[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_small' && issue.message.startsWith('Too small'))
-    return boundText(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+    return formatBound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
   if (issue.code === 'too_big' && issue.message.startsWith('Too big'))
-    return boundText(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    return formatBound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
   return issue.message;
 }
 
-function boundText(origin: string, how: string, limit: number | bigint): string {
+function formatBound(origin: string, how: string, limit: number | bigint): string {
   if (origin === 'array') return `expected ${how} ${limit === 1 ? 'one entry' : `${limit} entries`}`;
   if (origin === 'string') return how === 'at most' ? `expected at most ${limit} characters` : 'expected some text';
   return `expected ${how} ${limit}`;
 }
 
-const oneOf = (values: readonly unknown[]): string =>
+const describeChoices = (values: readonly unknown[]): string =>
   values.length === 1 ? `expected ${String(values[0])}` : `expected one of ${values.map(String).join(', ')}`;
 
-const keysOf = (path: readonly PropertyKey[]): (string | number)[] =>
+const toPathKeys = (path: readonly PropertyKey[]): (string | number)[] =>
   path.map((key) => (typeof key === 'symbol' ? String(key) : key));
 
 const lastKey = (path: Path): string => {
@@ -160,7 +168,7 @@ function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** A value as its author wrote it, short. */
-function shownValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'a mapping';

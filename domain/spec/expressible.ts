@@ -86,12 +86,12 @@ export const FINDER = {
     .map(([finder, choices]) =>
       when(
         { properties: { finder: { const: finder } } },
-        { ...has('with'), properties: { with: { anyOf: choices.map(requiredTexts) } } },
+        { ...has('with'), properties: { with: { anyOf: choices.map(requireTexts) } } },
       ),
     ),
 };
 
-function requiredTexts(keys: readonly string[]): JsonSchema {
+function requireTexts(keys: readonly string[]): JsonSchema {
   const text = { type: 'string', minLength: 1, maxLength: SPEC_LIMITS.finderWith.max };
   return {
     ...has(...keys),

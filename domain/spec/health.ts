@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { boundsOf, CHANGES, LIMITS, refusesAll } from '../health/threshold';
-import { reachOf } from '../health/transform';
+import { listBounds, CHANGES, LIMITS, refusesAll } from '../health/threshold';
+import { findLongestReach } from '../health/transform';
 import { SPEC_LIMITS } from '../limits';
-import { formatDuration, listed } from '../text';
+import { formatDuration, joinWords } from '../text';
 import { checkFields, stretch, wireStretch, type CheckFields } from './healthFields';
 import { suggest } from './problem';
 import { duration, wireDuration } from './scalars';
@@ -17,14 +17,18 @@ function coherent(check: CheckFields, context: z.RefinementCtx): void {
   const issue = (message: string, hint: string, field = 'compare'): void =>
     context.addIssue({ code: 'custom', path: [field], message, params: { hint } });
   if (comparing && check.compare === undefined)
-    issue(`${listed(CHANGES, 'and')} need something to compare with`, 'add compare: control, before or { version }');
+    issue(`${joinWords(CHANGES, 'and')} need something to compare with`, 'add compare: control, before or { version }');
   if (!comparing && check.compare !== undefined)
-    issue(`${listed(LIMITS, 'and')} compare with nothing`, `use ${listed(CHANGES, 'or')}, or remove compare`);
-  if (!comparing && refusesAll(boundsOf(check.threshold)))
+    issue(`${joinWords(LIMITS, 'and')} compare with nothing`, `use ${joinWords(CHANGES, 'or')}, or remove compare`);
+  if (!comparing && refusesAll(listBounds(check.threshold)))
     issue('every value is above the one limit or below the other', 'let above be the larger of the two', 'threshold');
   if (!comparing && typeof check.method === 'object')
-    issue('mann-whitney compares two sides', `use ${listed(CHANGES, 'or')} with compare, or remove method`, 'method');
-  const [written, reach] = [check.lookback ?? 0, reachOf(check.transform)];
+    issue(
+      'mann-whitney compares two sides',
+      `use ${joinWords(CHANGES, 'or')} with compare, or remove method`,
+      'method',
+    );
+  const [written, reach] = [check.lookback ?? 0, findLongestReach(check.transform)];
   if (Math.max(written, reach) > LONGEST_LOOKBACK_MS)
     issue(
       `a check looks back ${formatDuration(LONGEST_LOOKBACK_MS)} at most`,

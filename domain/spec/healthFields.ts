@@ -34,9 +34,9 @@ const THRESHOLD_VALUES = {
 
 type WrittenThreshold = { readonly [K in ThresholdKind]?: z.input<(typeof THRESHOLD_VALUES)[K]> };
 
-const anyOf = (kinds: readonly string[]): string =>
+const formatAlternatives = (kinds: readonly string[]): string =>
   `${kinds.join(', ')} or ${kinds.length === 2 ? 'both' : 'several of them'}`;
-const THRESHOLD = `expected ${anyOf(LIMITS)}, or ${anyOf(CHANGES)}`;
+const THRESHOLD = `expected ${formatAlternatives(LIMITS)}, or ${formatAlternatives(CHANGES)}`;
 
 /** This kind, and any others that compare in the same way. */
 function withKind(kind: ThresholdKind): z.ZodType<Threshold, WrittenThreshold> {

@@ -20,22 +20,25 @@ export interface Position {
 /** The place of a finding in the text: its key or its value, or the nearest enclosing part that is written. */
 export function locate(document: Document, lines: LineCounter, finding: Pick<Finding, 'path' | 'at'>): Position {
   let node: unknown = document.contents;
-  let offset = offsetOf(node) ?? 0;
+  let offset = getNodeOffset(node) ?? 0;
   for (const [depth, key] of finding.path.entries()) {
     const isLast = depth === finding.path.length - 1;
     const step = stepInto(resolveAlias(document, node), key);
     if (step === undefined) {
       // A missing key is located at the key that lacks it.
-      return positionOf(lines, depth === 0 ? offset : (keyOffset(document, finding.path.slice(0, depth)) ?? offset));
+      return toPosition(lines, depth === 0 ? offset : (keyOffset(document, finding.path.slice(0, depth)) ?? offset));
     }
     offset =
-      (isLast && finding.at === 'key' ? step.keyOffset : undefined) ?? offsetOf(step.value) ?? step.keyOffset ?? offset;
+      (isLast && finding.at === 'key' ? step.keyOffset : undefined) ??
+      getNodeOffset(step.value) ??
+      step.keyOffset ??
+      offset;
     node = step.value;
   }
-  return positionOf(lines, offset);
+  return toPosition(lines, offset);
 }
 
-export function positionOf(lines: LineCounter, offset: number): Position {
+export function toPosition(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
@@ -50,7 +53,7 @@ function stepInto(node: unknown, key: string | number): PathStep | undefined {
     return node.items.length > Number(key) ? { value: node.items[Number(key)], keyOffset: undefined } : undefined;
   if (!isMap(node)) return undefined;
   const pair = node.items.find((item: Pair) => String(isScalar(item.key) ? item.key.value : item.key) === String(key));
-  return pair && { value: pair.value, keyOffset: offsetOf(pair.key) };
+  return pair && { value: pair.value, keyOffset: getNodeOffset(pair.key) };
 }
 
 function keyOffset(document: Document, path: Path): number | undefined {
@@ -59,7 +62,7 @@ function keyOffset(document: Document, path: Path): number | undefined {
   for (const key of path) {
     const step = stepInto(resolveAlias(document, node), key);
     if (step === undefined) return offset;
-    offset = step.keyOffset ?? offsetOf(step.value) ?? offset;
+    offset = step.keyOffset ?? getNodeOffset(step.value) ?? offset;
     node = step.value;
   }
   return offset;
@@ -68,5 +71,5 @@ function keyOffset(document: Document, path: Path): number | undefined {
 const resolveAlias = (document: Document, node: unknown): unknown =>
   isAlias(node) ? (node.resolve(document) as Node | undefined) : node;
 
-const offsetOf = (node: unknown): number | undefined =>
+const getNodeOffset = (node: unknown): number | undefined =>
   isNode(node) && (isScalar(node) || isCollection(node) || isAlias(node)) ? node.range?.[0] : undefined;

@@ -5,10 +5,10 @@ import { plural } from '../text';
 import type { Excess } from '../unfit';
 import { withCalendars, type CalendarReader } from './calendars';
 import { expandActions, type Expansion } from './expand/expand';
-import { explainIssues, knownKeys } from './explain';
+import { explainIssues, listKnownKeys } from './explain';
 import { lintPipeline } from './lint';
-import { expandedSize } from './expanded';
-import { locate, positionOf, type Position } from './locate';
+import { measureExpansion } from './expanded';
+import { locate, toPosition, type Position } from './locate';
 import { withOrder } from './order';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { errorAt, formatPath, type Finding, type Problem } from './problem';
@@ -41,17 +41,17 @@ export function parsePipeline(
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: false });
   const syntax = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
-  const { values, dangling: unknown, repeated } = expandedSize(document);
+  const { values, dangling: unknown, repeated } = measureExpansion(document);
   const excess = over(SPEC_LIMITS.fileValues, values);
   if (excess) return result(null, [tooLarge(excess)]);
   const twice = repeated.slice(0, MAX_SHOWN).map((offset): Problem => {
     const [message, hint] = ['this key is written twice', 'write each key once'];
-    return { severity: 'error', code: 'duplicate-key', ...positionOf(lines, offset), path: '', message, hint };
+    return { severity: 'error', code: 'duplicate-key', ...toPosition(lines, offset), path: '', message, hint };
   });
   const dangling = unknown.map(({ name, offset }): Problem => {
     const message = `*${name} refers to an anchor that is not above it`;
     const hint = `write &${name} where it is defined, before it is used`;
-    return { severity: 'error', code: 'unknown-anchor', ...positionOf(lines, offset), path: '', message, hint };
+    return { severity: 'error', code: 'unknown-anchor', ...toPosition(lines, offset), path: '', message, hint };
   });
   const unreadable = document.errors.length + dangling.length > 0;
   if (unreadable) return result(null, [...syntax, ...dangling, ...twice]);
@@ -111,11 +111,11 @@ function check(value: unknown, calendars: CalendarReader | undefined, rules: Pip
   const dated = withCalendars(expansion.value, calendars);
   const { spec, findings } = checkExpanded(dated.value, expansion, rules);
   const made = [...dated.findings, ...findings.map(dated.placed)];
-  return { spec, findings: [...expansion.findings, ...placedFindings(made, expansion.originOf)] };
+  return { spec, findings: [...expansion.findings, ...placeFindings(made, expansion.originOf)] };
 }
 
 function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRules): Checked {
-  const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
+  const parsed = pipelineSchema.safeParse(value, { error: listKnownKeys });
   if (parsed.success) {
     const spec = withOrder(parsed.data, value);
     return { spec, findings: isWhole ? rules(spec) : [] };
@@ -128,7 +128,7 @@ function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRu
  * Adds the place of each finding. A mistake that is written once is reported once, even if many actions are generated
  * from it.
  */
-function placedFindings(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
+function placeFindings(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
   const seen = new Set<string>();
   return findings.flatMap((finding) => {
     const path = originOf(finding.path);
@@ -154,7 +154,7 @@ const rewritten = (document: Document, lines: LineCounter): Problem[] =>
   rewrittenNumbers(document).map(({ source, value, path, offset }) => {
     const message = `${source} is the number ${value}, and that is what is handed on`;
     const hint = `write '${source}' where it is meant as it stands, as versions are, else ${value}`;
-    return { severity: 'warning', code: 'number-rewritten', ...positionOf(lines, offset), path, message, hint };
+    return { severity: 'warning', code: 'number-rewritten', ...toPosition(lines, offset), path, message, hint };
   });
 
 /** The parser and the checks recurse at each level of nesting. */
@@ -184,7 +184,7 @@ function syntaxProblem(error: YAMLError, lines: LineCounter): Problem {
   return {
     severity: error.name === 'YAMLWarning' ? 'warning' : 'error',
     code: 'syntax',
-    ...positionOf(lines, error.pos[0]),
+    ...toPosition(lines, error.pos[0]),
     path: '',
     message: SYNTAX_MESSAGES[error.code] ?? inWords(error.message, 'not valid YAML: '),
     hint: SYNTAX_HINTS[error.code] ?? SYNTAX_HINT,

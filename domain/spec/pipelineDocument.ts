@@ -91,7 +91,7 @@ export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodE
  * The lint findings about the spec of a document. It is imported anyway: rules that are newer than the export must not prevent the
  * recovery of a lost pipeline, but the file may have been edited.
  */
-export const importedProblems = ({ spec }: Pick<PipelineDocument, 'spec'>): string[] =>
+export const lintImportedSpec = ({ spec }: Pick<PipelineDocument, 'spec'>): string[] =>
   specProblems(spec) ?? ['the spec is not one that conveyor pipeline export wrote; conveyor apply replaces it'];
 
 /** The lint errors in a stored spec; undefined if it is not a spec. This takes long for a spec that exceeds its limits. */

@@ -22,12 +22,12 @@ export function lintTheRest(value: unknown, findings: readonly Finding[]): Findi
   // From the end, so that the indices of lists stay valid.
   findings
     .filter(isTakenOut)
-    .map(removedPath)
+    .map(pickRemovedPath)
     .reverse()
     .forEach((path) => takeOut(rest, path));
-  const spec = filledIn(rest);
+  const spec = fillInMissing(rest);
   if (spec === null) return [];
-  const broken = new Set(findings.flatMap(brokenKeys));
+  const broken = new Set(findings.flatMap(listBrokenKeys));
   const isOnlyForLack = ({ code }: Finding): boolean => (LACKS[code] ?? []).some((key) => broken.has(key));
   return lintPipeline(spec)
     .filter((finding) => finding.severity === 'error' && !isOnlyForLack(finding))
@@ -48,7 +48,7 @@ const isTakenOut = ({ path, code }: Finding): boolean =>
 const NAMED_SECTIONS: readonly string[] = ['actions', 'artifacts', 'mutex'];
 
 /** Without `uses` a check is incomplete, so the whole check is removed. */
-const removedPath = ({ path, code }: Finding): Path => (code === 'unknown-check' ? path.slice(0, -1) : path);
+const pickRemovedPath = ({ path, code }: Finding): Path => (code === 'unknown-check' ? path.slice(0, -1) : path);
 
 /** Undefined for values that a TypeScript file may contain but no pipeline can, such as functions. */
 function copy(value: unknown): unknown {
@@ -79,7 +79,7 @@ function removeAt({ value, gone }: Rest, path: Path): void {
 }
 
 /** The pipeline with missing parts filled in; null if too much is missing. */
-function filledIn(rest: Rest): PipelineSpec | null {
+function fillInMissing(rest: Rest): PipelineSpec | null {
   const parsed = withoutIncomplete(rest);
   if (parsed.success) return parsed.data;
   const { value } = rest;
@@ -148,7 +148,7 @@ const LACKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The keys whose values a finding makes invalid; a misspelt key counts as the intended one. */
-function brokenKeys({ path: [section, , key], path, code }: Finding): readonly string[] {
+function listBrokenKeys({ path: [section, , key], path, code }: Finding): readonly string[] {
   if (path.length === 1) return [meantKey(String(section), code)];
   if (section !== 'actions') return code === 'invalid-name' ? [String(section)] : [];
   if (path.length === 2) return code === 'invalid-name' ? ['actions', ...EDGES] : [...EDGES, 'type'];

@@ -14,7 +14,8 @@ export function rewrittenNumbers(document: Document): readonly RewrittenNumber[]
   visit(document, {
     Scalar: (key, { value, source, range }, ancestors) => {
       if (key === 'key' || typeof value !== 'number' || source === undefined || String(value) === source) return;
-      if (isOthers(ancestors)) found.push({ source, value, path: pathOf(ancestors, key), offset: range?.[0] ?? 0 });
+      if (isOthers(ancestors))
+        found.push({ source, value, path: formatNodePath(ancestors, key), offset: range?.[0] ?? 0 });
     },
   });
   return found;
@@ -24,7 +25,7 @@ type Ancestors = readonly (Document | Node | Pair)[];
 
 const isOthers = (ancestors: Ancestors): boolean =>
   ancestors.some((node, at) => {
-    const name = isPair(node) ? keyOf(node) : undefined;
+    const name = isPair(node) ? getPairKey(node) : undefined;
     if (name !== 'with') return name === 'config';
     const around = ancestors[at - 1];
     if (!isMap(around)) return false;
@@ -35,10 +36,10 @@ const isOthers = (ancestors: Ancestors): boolean =>
 /** For these types, Conveyor itself knows the meaning of each number under `with`. */
 const OWN_TYPES: ReadonlySet<string> = new Set(['deploy', 'canary']);
 
-const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);
+const getPairKey = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);
 
 /** `actions.test.with.version` */
-function pathOf(ancestors: Ancestors, last: unknown): string {
-  const names = ancestors.flatMap((node) => (isPair(node) ? [keyOf(node)] : []));
+function formatNodePath(ancestors: Ancestors, last: unknown): string {
+  const names = ancestors.flatMap((node) => (isPair(node) ? [getPairKey(node)] : []));
   return `${names.join('.')}${typeof last === 'number' ? `[${last}]` : ''}`;
 }

@@ -1,7 +1,7 @@
 import type { ActionSpec, PipelineSpec } from './pipeline';
 
 /** The actions of a pipeline that run programs on workers. */
-export const scriptsOf = ({ actions }: Pick<PipelineSpec, 'actions'>): string[] =>
+export const listScriptActions = ({ actions }: Pick<PipelineSpec, 'actions'>): string[] =>
   Object.entries(actions).flatMap(([name, action]) => (runsScripts(action) ? [name] : []));
 
 function runsScripts(action: ActionSpec): boolean {

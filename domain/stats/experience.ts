@@ -17,7 +17,7 @@ export interface Experience {
   readonly late: { readonly count: number; readonly of: number };
 }
 
-export function experienceOf(stats: StatsReport, category: string): Experience {
+export function summarizeExperience(stats: StatsReport, category: string): Experience {
   const own = <T extends { readonly category: string }>(rows: readonly T[]): T | undefined =>
     rows.find((row) => row.category === category);
   const [times, errors] = [own(stats.deployTimes), own(stats.checkErrors)];
@@ -26,14 +26,14 @@ export function experienceOf(stats: StatsReport, category: string): Experience {
     times: times === undefined ? null : { count: times.count, p50Ms: times.p50Ms, p99Ms: times.p99Ms },
     stoppedGood: errors?.falsePositives ?? NONE,
     missedBad: errors?.falseNegatives ?? NONE,
-    late: lateOf(own(stats.progress)),
+    late: countLateFaults(own(stats.progress)),
   };
 }
 
 const NONE = share(0, 0);
 
 /** A fault that is found late has reached most of the fleet. */
-function lateOf(progress: Breakdown | undefined): Experience['late'] {
+function countLateFaults(progress: Breakdown | undefined): Experience['late'] {
   const tenths = Object.entries(progress?.counts ?? {});
   const late = tenths.filter(([tenth]) => Number.parseInt(tenth, 10) >= HALF_PERCENT);
   return { count: late.reduce((sum, [, count]) => sum + count, 0), of: progress?.whole ?? 0 };
@@ -49,16 +49,16 @@ export function experienceWords({ times, stoppedGood, missedBad, late }: Experie
       : [
           `${plural(times.count, 'deploy')} succeeded, half of them within ${formatDuration(times.p50Ms)}, 99% within ${formatDuration(times.p99Ms)}`,
         ]),
-    ...(stoppedGood.of === 0 ? [] : [stoppedGoodWords(stoppedGood)]),
-    ...(missedBad.of === 0 ? [] : [missedBadWords(missedBad)]),
+    ...(stoppedGood.of === 0 ? [] : [describeStoppedGood(stoppedGood)]),
+    ...(missedBad.of === 0 ? [] : [describeMissedBad(missedBad)]),
     ...(late.of === 0 ? [] : [lateWords(late)]),
   ];
 }
 
-export const stoppedGoodWords = ({ count, of }: Experience['stoppedGood']): string =>
+export const describeStoppedGood = ({ count, of }: Experience['stoppedGood']): string =>
   `people let ${count} of ${plural(of, 'deploy')} continue in spite of a check`;
 
-export const missedBadWords = ({ count, of }: Experience['missedBad']): string =>
+export const describeMissedBad = ({ count, of }: Experience['missedBad']): string =>
   `people took back ${count} of ${plural(of, 'release')} that had succeeded`;
 
 export const lateWords = ({ count, of }: Experience['late']): string =>

@@ -3,7 +3,7 @@ import { CADENCES } from '../archive/row';
 import { PATTERNS } from '../deploy/pattern';
 import { DAY_MS } from '../milliseconds';
 import { share, type Share } from '../health/quality';
-import { statisticsOf } from '../health/statistics';
+import { computeStatistics } from '../health/statistics';
 import { formatTime } from '../text';
 import type { Counted, Tallies } from './tallies';
 
@@ -98,7 +98,7 @@ export function statsReport(tallies: Tallies, { sinceMs, untilMs, readUntilMs }:
   return {
     ...{ since: formatTime(sinceMs), until: formatTime(untilMs) },
     readUntil: readUntilMs === null ? null : formatTime(readUntilMs),
-    unread: sumOf(tallies.unread),
+    unread: sumCounts(tallies.unread),
     schedules: breakdowns(tallies.cadences, ({ cadence }) => cadence, CADENCES),
     endStates: breakdowns(tallies.releases, ({ state, cause }) => (cause === null ? state : `${state} (${cause})`)),
     checkErrors: checkErrors(tallies),
@@ -114,9 +114,9 @@ export function statsReport(tallies: Tallies, { sinceMs, untilMs, readUntilMs }:
     actionTypes: actionTypes(tallies),
     deployPatterns: breakdowns(tallies.patterns, ({ pattern }) => pattern, PATTERNS),
     deployTimes: byCategory(tallies.times),
-    serviceLevel: categoriesOf(tallies.deploys).map((category) => serviceLevel(category, tallies)),
+    serviceLevel: listCategories(tallies.deploys).map((category) => serviceLevel(category, tallies)),
     badFailures: breakdowns(tallies.blames, ({ blame }) => blame ?? 'unknown'),
-    dora: categoriesOf(tallies.deploys).map((category) =>
+    dora: listCategories(tallies.deploys).map((category) =>
       dora(category, tallies, daysCovered(tallies, { sinceMs, untilMs, readUntilMs })),
     ),
   };
@@ -138,13 +138,13 @@ function daysCovered({ firstMs }: Pick<Tallies, 'firstMs'>, { sinceMs, untilMs, 
 
 const TENTHS = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}-${(tenth + 1) * 10}%`);
 
-const categoriesOf = (rows: readonly { readonly category: string }[]): readonly string[] =>
+const listCategories = (rows: readonly { readonly category: string }[]): readonly string[] =>
   [...new Set(rows.map(({ category }) => category))].sort();
 
 const byCategory = <T extends { readonly category: string }>(rows: readonly T[]): readonly T[] =>
-  categoriesOf(rows).flatMap((category) => rows.filter((row) => row.category === category));
+  listCategories(rows).flatMap((category) => rows.filter((row) => row.category === category));
 
-const sumOf = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
+const sumCounts = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 /** The counts by word, for each category. Known words always appear, and come first. */
 function breakdowns<T extends Counted>(
@@ -153,10 +153,10 @@ function breakdowns<T extends Counted>(
   known: readonly string[] = [],
 ): readonly Breakdown[] {
   const words = [...new Set([...known, ...rows.map(wordOf).sort()])];
-  return categoriesOf(rows).map((category) => {
+  return listCategories(rows).map((category) => {
     const own = rows.filter((row) => row.category === category);
-    const counts = words.map((word) => [word, sumOf(own.filter((row) => wordOf(row) === word))] as const);
-    return { category, whole: sumOf(own), counts: Object.fromEntries(counts) };
+    const counts = words.map((word) => [word, sumCounts(own.filter((row) => wordOf(row) === word))] as const);
+    return { category, whole: sumCounts(own), counts: Object.fromEntries(counts) };
   });
 }
 
@@ -168,14 +168,14 @@ function withMean(sizes: Breakdown): Breakdown & { readonly mean: number } {
 function actionTypes({ actionTypes: rows, cadences }: Tallies): readonly Breakdown[] {
   return breakdowns(rows, ({ type }) => type).map((one) => ({
     ...one,
-    whole: sumOf(cadences.filter(({ category }) => category === one.category)),
+    whole: sumCounts(cadences.filter(({ category }) => category === one.category)),
   }));
 }
 
 function bugImpact({ bugs, releases }: Tallies): BugImpact {
   return {
     bugs: [...bugs].sort((a, b) => a.count - b.count || (a.bug < b.bug ? -1 : 1)),
-    cancelled: share(sumOf(releases.filter(({ cause }) => cause === 'bad-package')), sumOf(releases)),
+    cancelled: share(sumCounts(releases.filter(({ cause }) => cause === 'bad-package')), sumCounts(releases)),
   };
 }
 
@@ -189,7 +189,7 @@ function checkErrors({ histories }: Tallies): StatsReport['checkErrors'] {
     past.history.push(row);
     pasts.set(row.pipeline, past);
   }
-  return statisticsOf([...pasts.values()]).categories.map(({ category, falseNegatives, falsePositives }) => ({
+  return computeStatistics([...pasts.values()]).categories.map(({ category, falseNegatives, falsePositives }) => ({
     ...{ category, falseNegatives, falsePositives },
   }));
 }
@@ -200,8 +200,8 @@ function serviceLevel(category: string, { deploys }: Tallies): ServiceLevel {
     ({ category: of, state, classification }) =>
       of === category && (state !== 'cancelled' || classification === 'bad-failure'),
   );
-  const failed = (kind: string) => sumOf(own.filter(({ classification }) => classification === kind));
-  const all = sumOf(own);
+  const failed = (kind: string) => sumCounts(own.filter(({ classification }) => classification === kind));
+  const all = sumCounts(own);
   const [badFailures, worked] = [share(failed('bad-failure'), all), share(all - failed('bad-failure'), all)];
   const isMet =
     worked.share === null || badFailures.share === null
@@ -214,12 +214,12 @@ function dora(category: string, tallies: Tallies, days: number): Dora {
   const of = <T extends { readonly category: string }>(rows: readonly T[]) =>
     rows.filter((row) => row.category === category);
   const ended = of(tallies.deploys).filter(({ state }) => state !== 'cancelled');
-  const succeeded = sumOf(ended.filter(({ state }) => state === 'succeeded'));
+  const succeeded = sumCounts(ended.filter(({ state }) => state === 'succeeded'));
   return {
     category,
     deploysPerDay: days <= 0 ? 0 : succeeded / days,
     leadMs: of(tallies.leads)[0]?.p50Ms ?? null,
-    changeFailures: share(sumOf(ended) - succeeded, sumOf(ended)),
+    changeFailures: share(sumCounts(ended) - succeeded, sumCounts(ended)),
     restoreMs: of(tallies.restores)[0]?.p50Ms ?? null,
   };
 }

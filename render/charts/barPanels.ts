@@ -14,12 +14,12 @@ export function barPanels(says: string, panels: readonly BarPanel[]): string {
   const high = HEAD + (panels[0]?.rows.length ?? 0) * ROW + BOTTOM;
   const drawn = panels.map((panel, nth) => {
     const [x, y] = [(nth % PANELS_ACROSS) * (PANEL_WIDTH + PANEL_GAP), Math.floor(nth / PANELS_ACROSS) * high];
-    return element('g', { transform: `translate(${x} ${y})` }, panelOf(panel));
+    return element('g', { transform: `translate(${x} ${y})` }, drawBarPanel(panel));
   });
   return svg(Math.ceil(panels.length / PANELS_ACROSS) * high, says, ...drawn);
 }
 
-function panelOf({ title, rows }: BarPanel): string {
+function drawBarPanel({ title, rows }: BarPanel): string {
   const most = Math.max(...rows.map(({ value }) => value ?? 0), Number.MIN_VALUE);
   const room = PANEL_WIDTH - NAMES - LABELS;
   const bars = rows.map(({ name, value, label }, nth) => {

@@ -2,7 +2,7 @@
  * Colours of parts, as classes of the page's style: `good`, `bad` and shades of `quiet` for words with these meanings,
  * and the other colours in turn for the rest.
  */
-export function colorsOf(words: readonly string[]): ReadonlyMap<string, string> {
+export function assignColors(words: readonly string[]): ReadonlyMap<string, string> {
   const colors = new Map<string, string>();
   const next = { plain: 0, quiet: 0 };
   for (const word of words) {

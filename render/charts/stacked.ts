@@ -1,6 +1,6 @@
 import type { Breakdown } from '../../domain/stats/report';
 import { percent } from '../words';
-import { colorsOf, MOST_COLORS, OTHERS } from './palette';
+import { assignColors, MOST_COLORS, OTHERS } from './palette';
 import { element, hint, LEFT, nameAt, RIGHT, svg, textAt, WIDTH } from './svg';
 
 /** A chart, and the meanings of its colours. */
@@ -14,17 +14,17 @@ const [ROW, BAR] = [38, 24] as const;
 const LEAST_LABELLED = 42;
 
 /** A stackedBar for each category, cut into shares of its whole. `sizeOf` returns the size of the whole. */
-export function stackedBars(says: string, rows: readonly Breakdown[], sizeOf: (row: Breakdown) => string): Chart {
-  const own = kept(rows);
+export function drawStackedBars(says: string, rows: readonly Breakdown[], sizeOf: (row: Breakdown) => string): Chart {
+  const own = pickColoredWords(rows);
   const folded = rows.map((row) => ({ ...row, counts: foldRare(row.counts, own) }));
   const words = Object.keys(folded[0]?.counts ?? {}).filter((word) => folded.some(({ counts }) => counts[word]));
-  const colors = colorsOf(words);
-  const bars = folded.map((row, nth) => stackedBar(row, nth * ROW, words, colors, sizeOf(row)));
+  const colors = assignColors(words);
+  const bars = folded.map((row, nth) => drawStackedBar(row, nth * ROW, words, colors, sizeOf(row)));
   const legend = words.map((word) => ({ word, color: colors.get(word) ?? '' }));
   return { svg: svg(rows.length * ROW, says, ...bars), legend };
 }
 
-function stackedBar(
+function drawStackedBar(
   { category, counts, whole }: Breakdown,
   y: number,
   words: readonly string[],
@@ -47,7 +47,7 @@ function stackedBar(
 }
 
 /** The words with their own colour: all of them, or the most frequent. */
-function kept(rows: readonly Breakdown[]): ReadonlySet<string> {
+function pickColoredWords(rows: readonly Breakdown[]): ReadonlySet<string> {
   const sums = new Map<string, number>();
   for (const { counts, whole } of rows)
     for (const [word, count] of Object.entries(counts)) sums.set(word, (sums.get(word) ?? 0) + count / (whole || 1));

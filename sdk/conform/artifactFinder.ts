@@ -55,7 +55,7 @@ const newestFound = ({ found }: { readonly found: readonly FoundArtifact[] }): F
   ...new Map(found.map((one) => [`${one.pipeline} ${one.artifact.name}`, one])).values(),
 ];
 
-const foundVersions = (answer: { readonly found: readonly FoundArtifact[] }) =>
+const listFoundVersions = (answer: { readonly found: readonly FoundArtifact[] }) =>
   newestFound(answer).map(({ pipeline, artifact }) => [pipeline, artifact.version]);
 
 const finderCheck = (
@@ -76,7 +76,11 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
       const { found, cursor, refused } = await looks.ask([looks.nobody()]);
       demandEqual({ found, refused }, { found: [], refused: [] }, 'the answer for what does not exist');
       await looks.make(1);
-      demandEqual(foundVersions(await looks.ask([looks.of('web')], cursor)).length, 1, 'the number of newer versions');
+      demandEqual(
+        listFoundVersions(await looks.ask([looks.of('web')], cursor)).length,
+        1,
+        'the number of newer versions',
+      );
     },
   ),
   finderCheck(
@@ -98,10 +102,10 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
     async (looks) => {
       await looks.latest(1);
       const { cursor } = await looks.ask([looks.of('web')]);
-      demandEqual(foundVersions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
+      demandEqual(listFoundVersions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
       const newer = await looks.make(2);
       demandEqual(
-        foundVersions(await looks.ask([looks.of('web')], cursor)),
+        listFoundVersions(await looks.ask([looks.of('web')], cursor)),
         [['web', newer]],
         'what came after the cursor',
       );
@@ -124,10 +128,10 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
     async (looks) => {
       await looks.latest(1);
       const { cursor } = await looks.ask([looks.nobody()]);
-      demandEqual(foundVersions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
+      demandEqual(listFoundVersions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
       const newer = await looks.make(2);
       demandEqual(
-        foundVersions(await looks.ask([looks.of('web')], cursor)),
+        listFoundVersions(await looks.ask([looks.of('web')], cursor)),
         [['web', newer]],
         'what came after the cursor',
       );
@@ -139,7 +143,7 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
     async (looks) => {
       const latest = await looks.latest(1);
       const answer = await looks.ask([looks.of('web')], 'from another world');
-      demandEqual(foundVersions(answer), [['web', latest]], 'what was found');
+      demandEqual(listFoundVersions(answer), [['web', latest]], 'what was found');
     },
   ),
   finderCheck(
@@ -160,7 +164,7 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
     async (looks) => {
       const version = await looks.latest(1);
       const { found, refused } = await looks.ask([looks.of('wrong', { nonsense: 'yes' }), looks.of('web')]);
-      demandEqual(foundVersions({ found }), [['web', version]], 'what was found of the rest');
+      demandEqual(listFoundVersions({ found }), [['web', version]], 'what was found of the rest');
       demandEqual(refused.length, 1, 'the number of subscriptions that are refused');
       demandFields(refused[0], { pipeline: 'wrong', artifact: 'input' }, 'refused[0]');
       const message = refused[0]?.message ?? '';

@@ -50,7 +50,7 @@ export async function tryCheck<S extends Reachable>(
   check: ConformCheck<S>,
   makeSubject: () => Promise<S>,
 ): Promise<CheckOutcome> {
-  const about = { title: check.title, method: check.method, section: sectionOf(check.method) };
+  const about = { title: check.title, method: check.method, section: formatDocsSection(check.method) };
   let talk: Conversation | undefined;
   try {
     const subject = await makeSubject();
@@ -65,7 +65,7 @@ export async function tryCheck<S extends Reachable>(
 }
 
 /** The section of the documents that describes a method. */
-export const sectionOf = (method: string): string => `docs/reference/protocols.md#${method.toLowerCase()}`;
+export const formatDocsSection = (method: string): string => `docs/reference/protocols.md#${method.toLowerCase()}`;
 
 export function demand(holds: boolean, otherwise: string): void {
   if (!holds) throw new Broken(otherwise);

@@ -48,7 +48,7 @@ const dataSourceCheck = (
   run: (subject, talk) => story(new Questions(subject, talk)),
 });
 
-const taskLabelOf = ({ labels }: Series): string => labels['task'] ?? '';
+const getTaskLabel = ({ labels }: Series): string => labels['task'] ?? '';
 
 /** The obligations of every data source. */
 export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
@@ -58,8 +58,8 @@ export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
     async (questions) => {
       const { tasks } = questions.subject;
       const series = await questions.query(tasks);
-      demandEqual(series.map(taskLabelOf).sort(), [...tasks].sort(), 'labels.task of the series');
-      const silent = series.filter(({ points }) => points.length === 0).map(taskLabelOf);
+      demandEqual(series.map(getTaskLabel).sort(), [...tasks].sort(), 'labels.task of the series');
+      const silent = series.filter(({ points }) => points.length === 0).map(getTaskLabel);
       demand(silent.length === 0, `no points for ${inspectValue(silent)}, expected samples between start and end`);
     },
   ),
@@ -68,7 +68,9 @@ export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
     'filter by selector.tasks: a series of another task would mix the old version with the new one',
     async (questions) => {
       const [task] = questions.subject.tasks;
-      const strangers = (await questions.query([task])).map(taskLabelOf).filter((name) => name !== task && name !== '');
+      const strangers = (await questions.query([task]))
+        .map(getTaskLabel)
+        .filter((name) => name !== task && name !== '');
       demandEqual(strangers, [], `the other tasks in the answer about ${task} alone`);
     },
   ),
@@ -119,7 +121,7 @@ export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
     async (questions) => {
       const { tasks } = questions.subject;
       const inOrder = (series: Series[]) =>
-        [...series].sort((one, other) => taskLabelOf(one).localeCompare(taskLabelOf(other)));
+        [...series].sort((one, other) => getTaskLabel(one).localeCompare(getTaskLabel(other)));
       const first = inOrder(await questions.query(tasks));
       demandEqual(inOrder(await questions.query(tasks)), first, 'the second answer');
     },

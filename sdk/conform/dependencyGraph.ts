@@ -40,7 +40,8 @@ class Questions {
   }
 }
 
-const revisionsOf = (affected: readonly BuiltTarget[]): string[] => affected.map(({ revision }) => revision).sort();
+const listAffectedRevisions = (affected: readonly BuiltTarget[]): string[] =>
+  affected.map(({ revision }) => revision).sort();
 
 const graphCheck = (
   title: string,
@@ -59,7 +60,7 @@ export const DEPENDENCY_GRAPH_CHECKS: readonly ConformCheck<DependencyGraphSubje
     async (questions) => {
       const [, second, third] = questions.subject.revisions;
       demandEqual(
-        revisionsOf(await questions.affected(questions.built())),
+        listAffectedRevisions(await questions.affected(questions.built())),
         [second, third].sort(),
         'the affected revisions',
       );
@@ -71,7 +72,7 @@ export const DEPENDENCY_GRAPH_CHECKS: readonly ConformCheck<DependencyGraphSubje
     async (questions) => {
       const [, second, third] = questions.subject.revisions;
       const affected = await questions.affected(questions.built(), { to: third });
-      demandEqual(revisionsOf(affected), [second], 'the affected revisions');
+      demandEqual(listAffectedRevisions(affected), [second], 'the affected revisions');
     },
   ),
   graphCheck(

@@ -1,4 +1,4 @@
-import { sectionOf, tryCheck, type ConformCheck, type CheckOutcome } from './check';
+import { formatDocsSection, tryCheck, type ConformCheck, type CheckOutcome } from './check';
 import type { Reachable } from './conversation';
 
 /** The results of a suite for a service. */
@@ -63,14 +63,19 @@ const leaveService = <S extends Reachable>({ leave, prepares }: Live<S>): Promis
   );
 
 const unready = (method: string, error: Error): CheckOutcome => ({
-  ...{ title: 'the service answers, and is as the flags say', method, section: sectionOf(method), state: 'failed' },
+  ...{
+    title: 'the service answers, and is as the flags say',
+    method,
+    section: formatDocsSection(method),
+    state: 'failed',
+  },
   reason: error.message,
   advice:
     'see that it runs and listens there, that the flags are right, and that no pipeline uses these units meanwhile',
 });
 
 const notRun = <S extends Reachable>({ title, method }: ConformCheck<S>, reason: string): CheckOutcome => ({
-  ...{ title, method, section: sectionOf(method), state: 'not-run', reason },
+  ...{ title, method, section: formatDocsSection(method), state: 'not-run', reason },
 });
 
 function conformReport(kind: string, checks: readonly CheckOutcome[]): ConformReport {

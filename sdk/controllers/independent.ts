@@ -14,7 +14,7 @@ export function largestIndependent(conflicts: Conflicts): Set<number> {
 /** Repeatedly takes the item that excludes the fewest of those left. */
 function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
   const open = new Set(among);
-  const left = new Map([...open].map((index) => [index, excluded(conflicts, index, open).length]));
+  const left = new Map([...open].map((index) => [index, listConflicts(conflicts, index, open).length]));
   const taken = new Set<number>();
   while (open.size > 0) {
     let least: number | undefined;
@@ -23,9 +23,9 @@ function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
     if (least === undefined) break;
     taken.add(least);
     open.delete(least);
-    for (const other of excluded(conflicts, least, open)) {
+    for (const other of listConflicts(conflicts, least, open)) {
       open.delete(other);
-      for (const next of excluded(conflicts, other, open)) left.set(next, conflictsLeft(left, next) - 1);
+      for (const next of listConflicts(conflicts, other, open)) left.set(next, conflictsLeft(left, next) - 1);
     }
   }
   return taken;
@@ -33,7 +33,7 @@ function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
 
 /** Whether several items could replace a taken one. */
 function tryExchange(conflicts: Conflicts, taken: Set<number>, index: number): boolean {
-  const waiting = [...(conflicts[index] ?? [])].filter((other) => excluded(conflicts, other, taken).length === 1);
+  const waiting = [...(conflicts[index] ?? [])].filter((other) => listConflicts(conflicts, other, taken).length === 1);
   const better = greedy(conflicts, waiting);
   if (better.size < 2) return false;
   taken.delete(index);
@@ -41,7 +41,7 @@ function tryExchange(conflicts: Conflicts, taken: Set<number>, index: number): b
   return true;
 }
 
-const excluded = (conflicts: Conflicts, index: number, among: ReadonlySet<number>): number[] =>
+const listConflicts = (conflicts: Conflicts, index: number, among: ReadonlySet<number>): number[] =>
   [...(conflicts[index] ?? [])].filter((other) => among.has(other));
 
 const conflictsLeft = (left: ReadonlyMap<number, number>, index: number): number => left.get(index) ?? 0;

@@ -1,5 +1,5 @@
 import { conveyorError } from '../../domain/errors';
-import { flagdOf, type FlagdDefinition } from '../../configerator/domain/gatekeeper/flagd';
+import { buildFlagdDefinition, type FlagdDefinition } from '../../configerator/domain/gatekeeper/flagd';
 import { parseProject } from '../../configerator/domain/gatekeeper/parse';
 import type { ProjectProblem, Project } from '../../configerator/domain/gatekeeper/project';
 
@@ -10,12 +10,12 @@ import type { ProjectProblem, Project } from '../../configerator/domain/gatekeep
  * @throws ConveyorError `gate-invalid` if the value is not a project, or has a restraint `laser`, which flagd cannot express
  */
 export function toFlagd(name: string, value: unknown): FlagdDefinition {
-  const flagd = flagdOf(name, projectOf(name, value));
+  const flagd = buildFlagdDefinition(name, requireProject(name, value));
   return 'definition' in flagd ? flagd.definition : refuse(name, flagd.problems);
 }
 
 /** @throws ConveyorError `gate-invalid` */
-function projectOf(name: string, value: unknown): Project {
+function requireProject(name: string, value: unknown): Project {
   const parsed = parseProject(value);
   return 'project' in parsed ? parsed.project : refuse(name, parsed.problems);
 }

@@ -6,7 +6,7 @@ import {
 } from '../../configerator/domain/gatekeeper/evaluate';
 import { parseProject } from '../../configerator/domain/gatekeeper/parse';
 import type { GateUser, Project } from '../../configerator/domain/gatekeeper/project';
-import { taskOf, withoutSlices } from '../../configerator/domain/gatekeeper/slices';
+import { findSliceTask, withoutSlices } from '../../configerator/domain/gatekeeper/slices';
 import { NAME } from '../../domain/ids';
 import { GATE_LIMITS } from '../../domain/limits';
 import { onOneLine } from '../../domain/plainText';
@@ -127,7 +127,7 @@ class WatchingGatekeeper implements Gatekeeper {
     const watched = this.watched.get(project) ?? this.watch(project);
     if (!watched?.project) return undefined;
     watched.whole ??= this.compile(watched.name, withoutSlices(watched.project));
-    return taskOf(watched.whole, user, slices);
+    return findSliceTask(watched.whole, user, slices);
   }
 
   close(): void {

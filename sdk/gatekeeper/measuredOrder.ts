@@ -1,5 +1,10 @@
 import type { CompiledProject } from '../../configerator/domain/gatekeeper/evaluate';
-import { cheapestOrder, learn, untried, type TriedRestraint } from '../../configerator/domain/gatekeeper/order';
+import {
+  cheapestOrder,
+  learn,
+  createTriedRestraint,
+  type TriedRestraint,
+} from '../../configerator/domain/gatekeeper/order';
 import type { GateUser } from '../../configerator/domain/gatekeeper/project';
 
 /** One check in this many measures all restraints of its project. */
@@ -19,7 +24,7 @@ export class MeasuredOrder {
   /** For a new value of the project, which has no statistics yet. */
   begin(compiled: CompiledProject | undefined): void {
     this.compiled = compiled;
-    this.tried = (compiled?.rules ?? []).map(({ rule }) => rule.if.map(untried));
+    this.tried = (compiled?.rules ?? []).map(({ rule }) => rule.if.map(createTriedRestraint));
     this.order();
   }
 

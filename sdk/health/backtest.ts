@@ -1,7 +1,7 @@
 import { ConveyorError } from '../../domain/errors';
-import { attempt, backtestOf, type Attempt, type Backtest, type Trial } from '../../domain/health/backtest';
+import { attempt, buildBacktest, type Attempt, type Backtest, type Trial } from '../../domain/health/backtest';
 import type { PastDeploy } from '../../domain/health/pastDeploy';
-import { ticksOf, type Tick } from '../../domain/health/replay';
+import { evaluateRecording, type Tick } from '../../domain/health/replay';
 import type { HealthCheck } from '../../domain/spec/health';
 import type { Label, RecordingLabel } from '../protocol/backtest';
 
@@ -35,7 +35,7 @@ export async function backtestChecks({
   const refusals: ConveyorError[] = [];
   for (const [done, deploy] of deploys.entries()) {
     const ticks = await ticksOrRefusal(refusals, () => ask(deploy, checks));
-    const trial = trialOf(deploy, ticks, labels);
+    const trial = createTrial(deploy, ticks, labels);
     // Works through the deploys one by one: answers need not be kept, and other work gets its turn in between.
     for (const { check, made } of attempts) made.push(attempt(check, trial));
     onProgress?.(done + 1);
@@ -43,8 +43,8 @@ export async function backtestChecks({
   const [refusal] = refusals;
   if (refusal && refusals.length === deploys.length) throw refusal;
   return attempts.map(({ check, made }) => {
-    const recordings = recordedTrials(check, labels).map((trial) => attempt(check, trial));
-    return backtestOf(check, [...made, ...recordings]);
+    const recordings = buildRecordedTrials(check, labels).map((trial) => attempt(check, trial));
+    return buildBacktest(check, [...made, ...recordings]);
   });
 }
 
@@ -65,7 +65,7 @@ async function ticksOrRefusal(
   }
 }
 
-function trialOf(
+function createTrial(
   { id, truth, cutShort }: PastDeploy,
   asked: readonly Tick[] | ConveyorError,
   labels: readonly Label[],
@@ -73,19 +73,23 @@ function trialOf(
   if (asked instanceof ConveyorError)
     return { id, isBad: null, why: asked.message, faultAt: null, cutShort, ticks: [] };
   const label = labels.find((each) => 'deploy' in each && each.deploy === id);
-  if (label) return { id, ...knownBy(label), cutShort, ticks: asked };
+  if (label) return { id, ...toLabelTruth(label), cutShort, ticks: asked };
   const isBad = truth.kind === 'unknown' ? null : truth.kind === 'bad';
   return { id, isBad, why: truth.why, faultAt: null, cutShort, ticks: asked };
 }
 
-function recordedTrials(check: HealthCheck, labels: readonly Label[]): Trial[] {
+function buildRecordedTrials(check: HealthCheck, labels: readonly Label[]): Trial[] {
   return labels.filter(isRecording).flatMap((label) => {
     if (label.check !== undefined && label.check !== check.name) return [];
-    const ticks = [...ticksOf(check, label.recording, RECORDING_INTERVAL_MS)];
-    return [{ id: label.name, ...knownBy(label), cutShort: false, ticks }];
+    const ticks = [...evaluateRecording(check, label.recording, RECORDING_INTERVAL_MS)];
+    return [{ id: label.name, ...toLabelTruth(label), cutShort: false, ticks }];
   });
 }
 
 const isRecording = (label: Label): label is RecordingLabel => 'recording' in label;
 
-const knownBy = ({ bad, why, faultAt }: Label) => ({ isBad: bad, why: why ?? 'labelled', faultAt: faultAt ?? null });
+const toLabelTruth = ({ bad, why, faultAt }: Label) => ({
+  isBad: bad,
+  why: why ?? 'labelled',
+  faultAt: faultAt ?? null,
+});

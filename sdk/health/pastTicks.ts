@@ -41,7 +41,7 @@ export async function pastTicks(
   const via = { ...(fetch ? { fetch } : {}), ...(signal ? { signal } : {}) };
   const call = { service, protocol: pushTypeProtocol, method: 'runHealthChecks', context, ...via } as const;
   const ticks: Tick[] = [];
-  for (const { at, updatedAt } of momentsOf(deploy)) {
+  for (const { at, updatedAt } of listTickTimes(deploy)) {
     const ask = () => callExtension({ ...call, request: { ...asked, now: at } });
     ticks.push({ at, updatedAt, response: await persistently(ask, waitsMs, signal) });
   }
@@ -49,7 +49,7 @@ export async function pastTicks(
 }
 
 /** Every interval of each bake and its end, the times at which a deploy evaluates. */
-function momentsOf({ bakes, intervalMs }: PastDeploy): Omit<Tick, 'response'>[] {
+function listTickTimes({ bakes, intervalMs }: PastDeploy): Omit<Tick, 'response'>[] {
   return bakes.flatMap((bake) => {
     const { updatedAt, until } = bake;
     const every = everyMs(bake, intervalMs);

@@ -1,5 +1,5 @@
 import { rootCause } from '../../domain/rootCause';
-import { shownUrl, withShownUrls } from '../../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../../domain/shownUrl';
 import { formatDuration } from '../../domain/text';
 import { parseJson } from '../client';
 import { MIB } from '../protocol/common';
@@ -85,7 +85,7 @@ function serverAt({
     if (text === undefined) throw new UnusableAnswer(`answered with more than ${MAX_SERIES_BYTES / MIB} MiB`);
     return readAnswer(status, answer.headers, text, { end, maxSkewMs });
   };
-  return { place: shownUrl(url), ask };
+  return { place: redactUrl(url), ask };
 }
 
 /** An answer that cannot be used; its message continues "Prometheus at …". */

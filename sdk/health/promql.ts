@@ -42,7 +42,7 @@ export function prometheusRequests(query: HealthQuery, labels: PrometheusLabels)
 }
 
 function requestFor({ metric, start, end, step }: HealthQuery, matchers: string): PrometheusRequest {
-  const expression = expressionOf(metric.trim(), matchers);
+  const expression = buildMetricExpression(metric.trim(), matchers);
   if (METRIC_NAME.test(metric.trim()) || SELECTOR.test(expression)) {
     const range = `[${Math.ceil(end - start)}ms]`;
     return { endpoint: 'query', params: { query: `${expression}${range}`, time: toSeconds(end) } };
@@ -54,7 +54,7 @@ function requestFor({ metric, start, end, step }: HealthQuery, matchers: string)
   return { endpoint: 'query_range', params };
 }
 
-function expressionOf(metric: string, matchers: string): string {
+function buildMetricExpression(metric: string, matchers: string): string {
   if (METRIC_NAME.test(metric))
     return metric.includes('.') ? `{__name__=${promqlString(metric)},${matchers}}` : `${metric}{${matchers}}`;
   if (metric.includes(PLACE)) return metric.split(PLACE).join(matchers);

@@ -1,7 +1,7 @@
-import { shownUrl } from '../../domain/shownUrl';
+import { redactUrl } from '../../domain/shownUrl';
 import { callExtension } from '../client';
 import type { Fetch } from '../request';
-import { erroredResponse, type JudgeRequest, type JudgeResponse } from '../health';
+import { createErroredResponse, type JudgeRequest, type JudgeResponse } from '../health';
 import type { CallContext } from '../protocol/common';
 import { healthServiceProtocol } from '../protocol/healthService';
 
@@ -53,7 +53,10 @@ export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudg
         ...via,
       });
     } catch (error) {
-      return erroredResponse({ targets, checks, now, intervalMs }, `at ${shownUrl(url)}: ${(error as Error).message}`);
+      return createErroredResponse(
+        { targets, checks, now, intervalMs },
+        `at ${redactUrl(url)}: ${(error as Error).message}`,
+      );
     }
   };
 }

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
 import { CHAINS, locateChain, streamLines, listParts, type Chain, type ChainPart } from '../../settings/audit/files';
-import { signingKey } from '../../settings/secrets';
+import { toSigningKey } from '../../settings/secrets';
 import { signatureHeaders } from '../../settings/signature';
 import { NoAnswer, sendRequest, type Fetch } from '../../sdk/request';
 import { replaceFile } from '../../sdk/replaceFile';
@@ -116,7 +116,7 @@ export class AuditEvents {
     const body = JSON.stringify(event);
     const headers = {
       'content-type': 'application/cloudevents+json; charset=utf-8',
-      ...signatureHeaders(secrets.map(signingKey), { id: event.id, atMs: now(), body }),
+      ...signatureHeaders(secrets.map(toSigningKey), { id: event.id, atMs: now(), body }),
     };
     const sending = { fetch: ask, timeoutMs: RECEIVER_TIMEOUT_MS, maxBytes: 0 };
     const { status, ok } = await sendRequest(url, { method: 'POST', body, headers }, sending).catch(

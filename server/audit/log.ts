@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, rename, stat, truncate, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { linked, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
-import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
+import { linkRecord, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
+import { auditEntry, truncateEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
 import { readEnds, locateChain, listParts, type Chain, type ChainFiles } from '../../settings/audit/files';
 import { measureWholeLines, readEdges } from '../../settings/audit/onDisk';
@@ -84,7 +84,7 @@ export class AuditLog {
     }
     const at = new Date(this.options.now()).toISOString();
     const written = new Promise<void>((done, failed) => {
-      this.waiting.push({ entry: boundedEntry(entry), at, done, failed });
+      this.waiting.push({ entry: truncateEntry(entry), at, done, failed });
     });
     void this.flush();
     return written;
@@ -133,7 +133,7 @@ export class AuditLog {
     const { server } = this.options;
     let at = this.ends.last;
     const records = batch.map((each) => {
-      const record = linked(at, each.entry, { at: each.at, server }, sha256);
+      const record = linkRecord(at, each.entry, { at: each.at, server }, sha256);
       at = { seq: record.seq, hash: record.hash };
       return record;
     });
@@ -174,7 +174,7 @@ export class AuditLog {
       outcome: 'accepted',
       result,
     });
-    this.waiting.push({ entry: boundedEntry(entry), at, done: () => undefined, failed: () => undefined });
+    this.waiting.push({ entry: truncateEntry(entry), at, done: () => undefined, failed: () => undefined });
   }
 
   /** Written after the record, so that it may lag behind but never be ahead. */

@@ -35,7 +35,7 @@ async function startConfigService(): Promise<void> {
   const registry = live.view();
   const seal = requireKeys(registry.seal, registry.file);
   const repositories = new Repositories(registry.configRepositories, registry.file, copiesFolder(env));
-  if (repositories.names.length === 0) throw nothingToServe(registry);
+  if (repositories.names.length === 0) throw createNothingToServeError(registry);
   for (const name of repositories.unread) log(`config.repositories.${name} has no etcd, and is not served`);
   for (const name of repositories.unlocked)
     log(`the store of ${name} is open: any process that reaches it can change what hosts read (docs/guides/secure.md)`);
@@ -114,7 +114,7 @@ function createJudge(registry: Pick<Registry, 'extensions'>, env: Env): Judge {
   };
 }
 
-const nothingToServe = ({ file }: Pick<Registry, 'file'>): Error =>
+const createNothingToServeError = ({ file }: Pick<Registry, 'file'>): Error =>
   conveyorError('config-invalid', {
     file,
     detail: 'config.repositories names no repository with an etcd, so there is nothing to serve',

@@ -1,8 +1,8 @@
 import type { ConveyorClient } from '../../client';
 import { pastDeploys, type PastDeploys } from '../../client/pastDeploys';
 import { ConveyorError } from '../../domain/errors';
-import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
-import { plotOf } from '../../domain/health/plot';
+import { listDeployActions, type NamedDeploy } from '../../domain/spec/deployActions';
+import { drawBacktest } from '../../domain/health/plot';
 import type { Fetch } from '../../sdk/request';
 import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
@@ -37,7 +37,7 @@ export async function runBacktest(
       pastTicks(deploy, [check], past.registry.find('push-type', deploy.pushType), { fetch: past.fetch });
     const [answer] = await backtestChecks({ checks: [check], deploys, labels, ask });
     if (answer === undefined) throw new Error('no answer for the check');
-    return { ...answer, plot: plotOf(answer), lost };
+    return { ...answer, plot: drawBacktest(answer), lost };
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     const { code, message, retryable } = error;
@@ -57,7 +57,7 @@ async function deploysFor(
     const found: PastDeploys[] = [];
     for (const name of names) {
       const spec = await client.spec(name);
-      for (const action of deployActionsOf(spec))
+      for (const action of listDeployActions(spec))
         if (pipeline !== undefined || hasCheck(action, check.name))
           found.push(await pastDeploys(client, spec, action, sinceMs));
     }

@@ -6,7 +6,7 @@ import { groupsOfMember, withMember } from '../../domain/principals';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
-import { offersOf } from '../../settings/signIn';
+import { listSignInOffers } from '../../settings/signIn';
 import { callerRoute, lookRoute, REFUSED, type ApiRoute } from '../apiRoute';
 import { rejectInvalidInput } from '../body';
 import { canAnswer, canRequest } from '../changes';
@@ -17,7 +17,7 @@ export const CALLER_ROUTES: readonly ApiRoute[] = [
   lookRoute(SERVER_QUESTIONS.signInOffers.route, {
     summary: 'The identity providers with which `conveyor login` signs people in',
     answer: offersAnswer,
-    run: ({ deps }) => offersOf(deps.config.issuers),
+    run: ({ deps }) => listSignInOffers(deps.config.issuers),
   }),
   callerRoute(SERVER_QUESTIONS.whoAmI.route, {
     summary: 'The identity of the caller',

@@ -9,7 +9,7 @@ import { SharedRead } from '../shared';
 export const EXAMINED_FRESH_MS = 5_000;
 
 /** One examination for all callers; undefined if nothing can be examined. */
-export const sharedExamination = ({ examine, now }: Pick<ServerDeps, 'examine' | 'now'>) =>
+export const shareExamination = ({ examine, now }: Pick<ServerDeps, 'examine' | 'now'>) =>
   examine && new SharedRead(examine, EXAMINED_FRESH_MS, now);
 
 /** Callers need a token, since answers name processes and extensions. */

@@ -26,7 +26,7 @@ export function metricsRoutes(
   const open = new CachedRead(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
   const backlogs = new CachedRead(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
   const weekly = new CachedRead(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
-  const certificates = new CachedRead(() => endingCertificates(deps), [], CERTIFICATES_FRESH_MS, now);
+  const certificates = new CachedRead(() => judgeCertificates(deps), [], CERTIFICATES_FRESH_MS, now);
   return new Hono().get('/', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const about = {
@@ -42,7 +42,7 @@ export function metricsRoutes(
 }
 
 /** Certificates that end soon, by the rule of `doctor`. */
-async function endingCertificates({ certificates, now }: ServerDeps) {
+async function judgeCertificates({ certificates, now }: ServerDeps) {
   const looks = (await certificates?.()) ?? [];
   return looks.map((look) => ({ use: look.use, isEnding: certificateState(look, now()).kind !== 'valid' }));
 }

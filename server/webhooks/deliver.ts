@@ -1,4 +1,4 @@
-import { concernedPipelines, type Concerned } from '../../domain/finder/match';
+import { findConcernedPipelines, type Concerned } from '../../domain/finder/match';
 import { ConveyorError } from '../../domain/errors';
 import type { Trigger } from '../../domain/views';
 import type { ServerDeps } from '../deps';
@@ -80,7 +80,7 @@ export const isUnknownPipeline = (error: unknown): boolean =>
 
 async function findSubscribers(deps: DeliveryDeps, { event }: Delivery): Promise<readonly Concerned[]> {
   if (event === null) return [];
-  return 'finder' in event ? concernedPipelines(event, await deps.subscribers.find(event.finder)) : [event];
+  return 'finder' in event ? findConcernedPipelines(event, await deps.subscribers.find(event.finder)) : [event];
 }
 
 async function submitTo(

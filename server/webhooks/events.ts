@@ -35,14 +35,14 @@ const AGE_MS = 3 * 24 * 3_600_000;
 
 /** Rejects an old push despite its valid signature, since a captured delivery could be replayed for ever. */
 export function whyTooOld({ repository }: GithubPush, nowMs: number): string | undefined {
-  const ageMs = nowMs - (pushedAtMs(repository) ?? nowMs);
+  const ageMs = nowMs - (getPushedAtMs(repository) ?? nowMs);
   return ageMs > AGE_MS ? `it is of a push ${Math.floor(ageMs / 3_600_000)} h ago` : undefined;
 }
 
 const MAX_TIME_MS = 8.64e15;
 
 /** The time of the push; GitHub reports it on the repository. */
-function pushedAtMs({ pushed_at: atMs }: GithubPush['repository']): number | undefined {
+function getPushedAtMs({ pushed_at: atMs }: GithubPush['repository']): number | undefined {
   return typeof atMs === 'number' && Math.abs(atMs) <= MAX_TIME_MS ? atMs : undefined;
 }
 
@@ -77,11 +77,11 @@ export function addRepositoryNames(event: WebhookEvent, scopes: readonly (Webhoo
  */
 function orderMetadata({ before, head_commit: commit, repository }: GithubPush): Record<string, string> {
   const isNew = before !== undefined && /^0+$/.test(before);
-  const saysNothing = isNew && pushedAtMs(repository) === undefined;
+  const saysNothing = isNew && getPushedAtMs(repository) === undefined;
   return {
     ...(before === undefined || /^0*$/.test(before) ? {} : { before }),
     ...(commit?.timestamp === undefined || saysNothing ? {} : { committedAt: commit.timestamp }),
-    ...(pushedAtMs(repository) === undefined ? {} : { pushedAt: formatTime(pushedAtMs(repository) ?? 0) }),
+    ...(getPushedAtMs(repository) === undefined ? {} : { pushedAt: formatTime(getPushedAtMs(repository) ?? 0) }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Artifact } from '../../domain/artifact';
 import { behaviourAt, type BehaviourSpec } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
 import { runService, outputNames, type RunOutcome, type StartRun } from './runs';
-import { closureOf, testOfTarget } from '../monorepo/targets';
+import { computeClosure, testOfTarget } from '../monorepo/targets';
 
 /**
  * The build service. From source version `12` and `with: { target: //kv:server }` it makes the executable `kv:12`,
@@ -34,7 +34,7 @@ function runBuild(
   const acts = (name: string): BehaviourSpec => behaviourAt(simulation.state.behaviours, name, simulation.world.now);
   const { target } = request.with;
   const root = typeof target === 'string' ? target : `//${request.pipeline}`;
-  const targets = closureOf(simulation.state.targets, root);
+  const targets = computeClosure(simulation.state.targets, root);
   const steps = [
     `resolving ${root}`,
     `compiling ${countText(targets, 'target')}`,

@@ -5,10 +5,10 @@ import { hashText, noise } from '../kernel/random';
 import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import type { Simulation } from '../simulation';
-import { indexOf } from '../twine/fleet';
-import { budgetOfJob, identifierOf, slotsOf, type Job } from '../twine/job';
+import { internName } from '../twine/fleet';
+import { budgetOfJob, formatIdentifier, listTaskSlots, type Job } from '../twine/job';
 import { prefetchVersion } from '../twine/swaps';
-import { jobsOf } from './jobs';
+import { findJobs } from './jobs';
 import { runService, runOptions, outputNames, type RunOutcome, type StartRun } from './runs';
 
 /** The custom actions of the frontfaas example (Conveyor §4). */
@@ -32,12 +32,12 @@ const LOOKBACK_MS = 3 * STEP_MS;
 export const sanityCheck = (simulation: Simulation): Hono =>
   runService(simulation, 'sanity-check', (request): RunOutcome => {
     const options = runOptions(frontfaasSchema, request);
-    const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
-    const alerts = alertsOf(simulation, jobs, options, request);
+    const jobs = findJobs(simulation, options.jobs ?? request.pipeline);
+    const alerts = findJobAlerts(simulation, jobs, options, request);
     return {
       outputs: [],
       steps: ['reading alerts'],
-      failure: blocked(alerts),
+      failure: formatBlockReason(alerts),
       said: `no alert on ${jobs.length} jobs`,
     };
   });
@@ -49,7 +49,7 @@ export const sanityCheck = (simulation: Simulation): Hono =>
 export const loadTestFilter = (simulation: Simulation): Hono =>
   runService(simulation, 'load-test-filter', (request): RunOutcome => {
     const options = runOptions(frontfaasSchema, request);
-    const tested = jobsOf(simulation, options.jobs ?? request.pipeline).flatMap((job) =>
+    const tested = findJobs(simulation, options.jobs ?? request.pipeline).flatMap((job) =>
       underLoadTest(simulation, job, options.share),
     );
     const machines = [...new Set(tested.map(({ machine }) => machine))].sort().join(',');
@@ -66,10 +66,10 @@ export const loadTestFilter = (simulation: Simulation): Hono =>
 export const checkAndPrefetch = (simulation: Simulation): Hono =>
   runService(simulation, 'check-and-prefetch', (request): RunOutcome => {
     const options = runOptions(frontfaasSchema, request);
-    const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
+    const jobs = findJobs(simulation, options.jobs ?? request.pipeline);
     const next = nextVersions(simulation, options, request);
     const steps = ['reading alerts', 'fetching what comes next'];
-    const failure = blocked(alertsOf(simulation, jobs, options, request));
+    const failure = formatBlockReason(findJobAlerts(simulation, jobs, options, request));
     if (failure === null) for (const { job, version } of next) prefetchVersion(simulation, job, version);
     const said = `no alert on ${jobs.length} jobs; ${next.length} jobs fetch what comes next`;
     return { outputs: [], steps, failure, said };
@@ -80,18 +80,18 @@ function nextVersions(
   { next }: FrontfaasInput,
   { inputs }: StartRun,
 ): { job: Job; version: number }[] {
-  const jobs = jobsOf(simulation, Object.keys(next));
+  const jobs = findJobs(simulation, Object.keys(next));
   return jobs.map((job) => {
     const input = inputs.find(({ name }) => name === next[job.name]);
-    if (input) return { job, version: indexOf(simulation.fleet, input.version) };
+    if (input) return { job, version: internName(simulation.fleet, input.version) };
     throw new ExtensionError('invalid-request', `with.next.${job.name}: no input is called ${next[job.name]}`);
   });
 }
 
-const blocked = (alerts: readonly string[]): string | null =>
+const formatBlockReason = (alerts: readonly string[]): string | null =>
   alerts.length === 0 ? null : `deploys are blocked: ${alerts.join('; ')}`;
 
-function alertsOf(
+function findJobAlerts(
   simulation: Simulation,
   jobs: readonly Job[],
   { maxErrorRatio }: FrontfaasInput,
@@ -117,9 +117,11 @@ function alertsOf(
 /** The seed alone decides which machines are under load test. */
 function underLoadTest(simulation: Simulation, job: Job, share: number): { machine: string; task: string }[] {
   const { seed } = simulation.world.kernel;
-  return slotsOf(job).flatMap((slot) => {
+  return listTaskSlots(job).flatMap((slot) => {
     const index = job.tasks.machine[slot] ?? 0;
     if (noise(seed, hashText(`load test ${job.region}`), index, 0) >= share) return [];
-    return [{ machine: `${job.region}-m${index}`, task: identifierOf(job.name, slot, job.tasks.starts[slot] ?? 0) }];
+    return [
+      { machine: `${job.region}-m${index}`, task: formatIdentifier(job.name, slot, job.tasks.starts[slot] ?? 0) },
+    ];
   });
 }

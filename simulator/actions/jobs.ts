@@ -3,7 +3,7 @@ import type { Simulation } from '../simulation';
 import type { Job } from '../twine/job';
 
 /** The jobs that an action names, or those of a service. Throws if there are none. */
-export function jobsOf({ fleet }: Simulation, which: readonly string[] | string): Job[] {
+export function findJobs({ fleet }: Simulation, which: readonly string[] | string): Job[] {
   const jobs = [...fleet.jobs.values()];
   if (typeof which === 'string') {
     const found = jobs.filter(({ service }) => service === which);

@@ -72,7 +72,7 @@ function comparePerformance(
   baseline: string,
   tested: string,
 ): Pick<RunOutcome, 'failure' | 'said'> {
-  const [before, after] = [sideOf(simulation, baseline), sideOf(simulation, tested)];
+  const [before, after] = [getTestedVersion(simulation, baseline), getTestedVersion(simulation, tested)];
   const { seed } = simulation.world.kernel;
   let results: MeasureResult[] = [];
   let requests = 0;
@@ -101,16 +101,16 @@ interface MeasureResult {
 
 function judgeMeasure(measure: Measure, change: MeasuredChange, allowed: number): MeasureResult {
   const verdict = change.low > allowed ? 'worse' : change.high <= allowed ? 'fine' : 'unclear';
-  const interval = `95 % CI ${signedPercent(change.low)} to ${signedPercent(change.high)} %`;
+  const interval = `95 % CI ${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)} %`;
   return {
     measure,
     verdict,
-    text: `${measure} ${signedPercent(change.mean)} % (${interval}), limit ${percentText(allowed)} %`,
+    text: `${measure} ${formatSignedPercent(change.mean)} % (${interval}), limit ${percentText(allowed)} %`,
   };
 }
 
 /** Ignores behaviours that are limited to a region or appear only after a while: a test machine has no region, and a test is short. */
-function sideOf(simulation: Simulation, version: string): TestedVersion {
+function getTestedVersion(simulation: Simulation, version: string): TestedVersion {
   const behaviour = behaviourAt(simulation.state.behaviours, version, simulation.world.now);
   const { cpuFactor = 1, latencyFactor = 1, errorRatio = 0, onlyRegion, afterMs = 0 } = behaviour;
   const isHidden = onlyRegion !== undefined || afterMs > 0;
@@ -120,4 +120,4 @@ function sideOf(simulation: Simulation, version: string): TestedVersion {
 }
 
 const percentText = (share: number): string => String(Number((share * 100).toFixed(2)));
-const signedPercent = (share: number): string => `${share < 0 ? '-' : '+'}${(Math.abs(share) * 100).toFixed(1)}`;
+const formatSignedPercent = (share: number): string => `${share < 0 ? '-' : '+'}${(Math.abs(share) * 100).toFixed(1)}`;

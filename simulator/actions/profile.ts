@@ -4,7 +4,7 @@ import { STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
-import { jobsOf } from './jobs';
+import { findJobs } from './jobs';
 import { runOptions, outputNames, type Sight, type StartRun, watchService } from './runs';
 
 const profileSchema = z.looseObject({
@@ -23,19 +23,19 @@ const PROFILE_TIMEOUT_MS = 30 * 60_000;
  */
 export const profiler = (simulation: Simulation): Hono =>
   watchService(simulation, 'profile', {
-    check: (request) => void jobsOf(simulation, runOptions(profileSchema, request).jobs ?? request.pipeline),
+    check: (request) => void findJobs(simulation, runOptions(profileSchema, request).jobs ?? request.pipeline),
     look: (request, startedAt) => collectSamples(simulation, request, startedAt),
   });
 
 function collectSamples(simulation: Simulation, request: StartRun, startedAt: number): Sight {
   const { samples: wanted, jobs } = runOptions(profileSchema, request);
-  const version = profiledVersion(request);
+  const version = findProfiledVersion(request);
   if (version === undefined)
     return { kind: 'failed', message: 'there is nothing to profile: the action has no inputs' };
   const end = startedAt + simulation.world.scaled(PROFILE_TIMEOUT_MS);
   const step = STEP_MS / simulation.speed;
   const query = { metric: 'system.cpu', start: startedAt, end, step };
-  const series = jobsOf(simulation, jobs ?? request.pipeline).flatMap((job) => {
+  const series = findJobs(simulation, jobs ?? request.pipeline).flatMap((job) => {
     const selector = { unit: job.name, labels: { version } };
     return queryMetrics(metricWorld(simulation), simulation.world.now, { ...query, selector });
   });
@@ -58,5 +58,5 @@ function collectSamples(simulation: Simulation, request: StartRun, startedAt: nu
   return { kind: 'succeeded', message: seen, outputs };
 }
 
-const profiledVersion = ({ inputs }: StartRun): string | undefined =>
+const findProfiledVersion = ({ inputs }: StartRun): string | undefined =>
   (inputs.find(({ kind }) => kind === 'executable') ?? inputs[0])?.version;

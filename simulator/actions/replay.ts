@@ -42,11 +42,11 @@ export function replay(
   const requests = Array.from({ length: recording.requests }, (_, request) => request);
   const sizes = requests.map(requestSize(recording));
   const costs = (side: TestedVersion, measure: 'cpu' | 'latency', factor: number): number[] => {
-    const chance = chanceOf(recording, side, measure);
+    const chance = createChance(recording, side, measure);
     return sizes.map((size, request) => size * factor * (0.9 + 0.2 * chance(request)));
   };
   const failures = (side: TestedVersion): number => {
-    const chance = chanceOf(recording, side, 'errors');
+    const chance = createChance(recording, side, 'errors');
     return requests.filter((request) => chance(request) < USUAL_ERRORS + side.errorRatio).length;
   };
   return {
@@ -67,7 +67,7 @@ function requestSize({ seed, name }: RequestRecording): (request: number) => num
   return (request) => 0.2 - Math.log(1 - noise(seed, stream, request, 0));
 }
 
-function chanceOf(
+function createChance(
   { seed, name }: RequestRecording,
   { version }: TestedVersion,
   measure: Measure,

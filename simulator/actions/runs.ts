@@ -35,7 +35,7 @@ const LONGEST_MS = 6000;
 /** An action service of the simulator: runs take a few simulated seconds and end as `decide` determines. `decide` throws to refuse a run. */
 export const runService = (simulation: Simulation, service: string, decide: (request: StartRun) => RunOutcome): Hono =>
   serveRuns(simulation, service, {
-    begin: (request, id) => decidedRun(simulation, service, id, request, decide(request)),
+    begin: (request, id) => createDecidedRun(simulation, service, id, request, decide(request)),
     look: (run) => {
       const share = (simulation.world.now - run.startedAt) / Math.max(1, run.endsAt - run.startedAt);
       const message = run.steps[Math.floor(share * run.steps.length)] ?? run.steps.at(-1) ?? 'running';
@@ -118,7 +118,13 @@ function newRun(simulation: Simulation, service: string, id: string, request: St
   };
 }
 
-function decidedRun(simulation: Simulation, service: string, id: string, request: StartRun, outcome: RunOutcome): Run {
+function createDecidedRun(
+  simulation: Simulation,
+  service: string,
+  id: string,
+  request: StartRun,
+  outcome: RunOutcome,
+): Run {
   const { world } = simulation;
   const share = noise(world.kernel.seed, hashText(id), 0, 0);
   const endsAt = world.now + world.scaled(SHORTEST_MS + (LONGEST_MS - SHORTEST_MS) * share);

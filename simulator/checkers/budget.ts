@@ -25,7 +25,7 @@ export const budgetChecker = checker<Map<string, CountedBudget>>({
     const job = event.kind === 'task' ? jobs.get(event.job) : undefined;
     if (event.kind !== 'task' || job === undefined) return null;
     job.unavailable += unavailability(event.to) - unavailability(event.from);
-    const allowed = allowedOf(job);
+    const allowed = countAllowed(job);
     const onPurpose = ON_PURPOSE.has(event.why);
     if (!onPurpose || event.from !== 'running' || event.to === 'running' || job.unavailable <= allowed) return null;
     return `${event.update ?? `a ${event.why}`} stopped ${event.job}/${event.slot}: ${job.unavailable} tasks unavailable, ${allowed} allowed`;
@@ -35,7 +35,7 @@ export const budgetChecker = checker<Map<string, CountedBudget>>({
 const unavailability = (state: string): number => (state === 'running' || state === 'gone' ? 0 : 1);
 
 /** How many tasks of a job may be unavailable. */
-export function allowedOf({ budget, size }: BudgetOf): number {
+export function countAllowed({ budget, size }: BudgetOf): number {
   if ('count' in budget) return budget.count;
   return 'all' in budget ? size : Math.max(1, Math.floor((budget.percent * size) / 100));
 }

@@ -1,4 +1,4 @@
-import { indicesOf } from '../twine/choose';
+import { findUpdateIndices } from '../twine/choose';
 import { hasTask } from '../twine/job';
 import { checker } from './checker';
 
@@ -21,7 +21,7 @@ export const revertScopeChecker = checker<
       event.kind === 'update-ended' && event.how === 'done' ? undone.get(`${event.update} ${event.job}`) : undefined;
     const job = event.kind === 'update-ended' ? fleet.jobs.get(event.job) : undefined;
     if (event.kind !== 'update-ended' || scope === undefined || scope.isPart || job === undefined) return null;
-    const indices = indicesOf(fleet, scope.updates);
+    const indices = findUpdateIndices(fleet, scope.updates);
     const version = fleet.updates.get(event.update)?.units.get(event.job)?.version;
     for (let slot = 0; slot < job.size; slot += 1)
       if (hasTask(job, slot) && indices.has(job.tasks.update[slot] ?? 0) && job.tasks.version[slot] !== version)

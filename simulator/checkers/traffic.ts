@@ -2,7 +2,7 @@ import { currentCount } from '../twine/countLog';
 import { deployOfUpdate, nameAtIndex, type TwineFleet } from '../twine/fleet';
 import type { Job } from '../twine/job';
 import type { FleetEvent, TaskEvent } from '../events';
-import { allowedOf, type BudgetOf } from './budget';
+import { countAllowed, type BudgetOf } from './budget';
 import { checker } from './checker';
 
 interface JobTraffic extends BudgetOf {
@@ -97,7 +97,7 @@ function overload(fleet: TwineFleet, job: Job, seen: JobTraffic): string | null 
   const running = log === undefined ? 0 : currentCount(log);
   const there = running + lostThere;
   const elsewhere = currentCount(job.running) - running + lost.length - lostThere;
-  const needed = size - Math.min(allowedOf(seen), size - 1);
+  const needed = size - Math.min(countAllowed(seen), size - 1);
   // Percentages have four decimals.
   const isTooMuch = (share: number, tasks: number): boolean => (share * needed) / 100 > tasks + 1e-6 * size + 1e-9;
   if (isTooMuch(percent, there)) return overloadText(job, percent, nameAtIndex(fleet, index) ?? version, there, needed);

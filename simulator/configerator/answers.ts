@@ -1,5 +1,5 @@
 import type { Configerator } from './configerator';
-import { groupOf, nameOf } from './lookups';
+import { getHostGroup, formatHostName } from './lookups';
 import { rememberAnswer } from './past';
 import { answerIndex, type KnownPath } from './paths';
 import { UNACKNOWLEDGED } from './state';
@@ -35,9 +35,9 @@ export function showAnswer(
   { fromCache = false, sinceMs = it.world.now } = {},
 ): void {
   const { state } = it;
-  const group = groupOf(it, host);
+  const group = getHostGroup(it, host);
   const cell = (state.hosts.firstCell[host] ?? 0) + nth;
-  const as = { name: nameOf(it, host), labels: group.labels };
+  const as = { name: formatHostName(it, host), labels: group.labels };
   const index = answerIndex(state, group.paths[nth] ?? -1, as, known);
   if (state.cells.answer[cell] === index) return;
   state.cells.answer[cell] = index;

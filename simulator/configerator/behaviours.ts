@@ -1,5 +1,5 @@
 import type { Configerator } from './configerator';
-import { simulatedSubscribers } from './lookups';
+import { listPresentSubscribers } from './lookups';
 import { answerAt } from './past';
 import type { HostGroup } from './state';
 import type { Acts, ValueBehaviour, When } from './valueBehaviour';
@@ -12,7 +12,7 @@ export interface Acted {
 }
 
 /** The effect on a host of the values that it has. A point measures the time before it, so a value once read never changes. */
-export function actsOf(it: Configerator, acted: Acted): Acts {
+export function computeActs(it: Configerator, acted: Acted): Acts {
   const { state } = it;
   const { groups, hosts, past, cells } = state;
   const group = groups[hosts.group[acted.host] ?? 0];
@@ -25,7 +25,7 @@ export function actsOf(it: Configerator, acted: Acted): Acts {
     const answer = answerAt(past, cells.latest, cell, acted.at - 1);
     return answer !== undefined && isMeant(it, one, answer) && isSpread(it, one, acted.at - 1);
   });
-  return acting.reduce<Acts>((sum, { spec }) => combinedActs(sum, spec), {});
+  return acting.reduce<Acts>((sum, { spec }) => combineActs(sum, spec), {});
 }
 
 /** Why the application of a host refuses an answer, if it does. */
@@ -39,7 +39,7 @@ export function refusalByValue(it: Configerator, answer: number, { paths, region
   )?.spec.refuses;
 }
 
-export const combinedActs = <A extends Acts>(one: A, other: Acts): A => ({
+export const combineActs = <A extends Acts>(one: A, other: Acts): A => ({
   ...one,
   errorRatio: (one.errorRatio ?? 0) + (other.errorRatio ?? 0),
   crashesPerMinute: (one.crashesPerMinute ?? 0) + (other.crashesPerMinute ?? 0),
@@ -65,23 +65,23 @@ function isMeant({ state }: Configerator, behaviour: ValueBehaviour, index: numb
   let holds = known.get(index);
   if (holds === undefined) {
     const answer = state.answers[index];
-    holds = answer?.of === behaviour.of && answer.value !== null && holdsOf(behaviour.when, answer.value);
+    holds = answer?.of === behaviour.of && answer.value !== null && isConditionMet(behaviour.when, answer.value);
     known.set(index, holds);
   }
   return holds;
 }
 
-function holdsOf({ field, equals, above, below, contains }: When, text: string): boolean {
+function isConditionMet({ field, equals, above, below, contains }: When, text: string): boolean {
   if (contains !== undefined && !text.includes(contains)) return false;
   if (equals === undefined && above === undefined && below === undefined) return true;
-  const value = fieldOfValue(parsed(text), field);
+  const value = fieldOfValue(parseJsonOrText(text), field);
   if (equals !== undefined && JSON.stringify(value) !== JSON.stringify(equals)) return false;
   if (above !== undefined && !(typeof value === 'number' && value > above)) return false;
   return below === undefined || (typeof value === 'number' && value < below);
 }
 
 /** A value that is not JSON counts as a text. */
-function parsed(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -111,7 +111,7 @@ function isSpread(it: Configerator, behaviour: ValueBehaviour, at: number): bool
 
 function shareAt(it: Configerator, behaviour: ValueBehaviour, at: number): number {
   const { state } = it;
-  const there = simulatedSubscribers(it, behaviour.of);
+  const there = listPresentSubscribers(it, behaviour.of);
   const having = there.filter((host) => {
     const nth = state.groups[state.hosts.group[host] ?? 0]?.paths.indexOf(behaviour.of) ?? 0;
     const answer = answerAt(state.past, state.cells.latest, (state.hosts.firstCell[host] ?? 0) + nth, at);

@@ -18,7 +18,7 @@ export interface Configerator {
 }
 
 /** A leader that has applied the log. It finishes every call at once, although its methods return promises. */
-export function leaderOf({ log }: Pick<ConfigeratorState, 'log'>, now: () => number): MemoryStore {
+export function rebuildLeader({ log }: Pick<ConfigeratorState, 'log'>, now: () => number): MemoryStore {
   const leader = new MemoryStore(now);
   for (const transaction of log) {
     const { repository } = transaction;

@@ -11,7 +11,7 @@ import { addConfigFault, liftConfigFault, meantHosts } from './faults';
 import type { ConfigFault } from './faultState';
 import { CONFIGERATOR_LIMITS as LIMITS } from './limits';
 import { pathIndex } from './paths';
-import { branchOf, commitValues, landNow, proposeChange } from './repository';
+import { openBranch, commitValues, landNow, proposeChange } from './repository';
 import { addGroup, countReaders, type GroupSpec } from './subscribers';
 import { valueBehaviourSchema, whenSchema } from './valueBehaviour';
 
@@ -102,7 +102,7 @@ function addValueRoutes(app: Hono, simulation: Simulation): void {
     const asked = parseInput(commitSchema, await body(c.req.raw));
     const { configerator: it } = simulation;
     const { repository: to } = asked;
-    refuseMore('values', branchOf(it, to).commits.length + 1, LIMITS.changes);
+    refuseMore('values', openBranch(it, to).commits.length + 1, LIMITS.changes);
     if ('values' in asked) refuseValues(asked.values);
     const { commit, sequence } = 'values' in asked ? commitValues(it, to, asked.values) : landNow(it, to, asked.change);
     return c.json({ repository: to, commit, sequence }, 201);
@@ -111,7 +111,7 @@ function addValueRoutes(app: Hono, simulation: Simulation): void {
     const { repository: to, values: given } = parseInput(valuesSchema, await body(c.req.raw));
     refuseValues(given);
     const it = simulation.configerator;
-    refuseMore('values', branchOf(it, to).changes.length + 1, LIMITS.changes);
+    refuseMore('values', openBranch(it, to).changes.length + 1, LIMITS.changes);
     const { number, version } = proposeChange(it, to, given);
     return c.json({ repository: to, change: number, version }, 201);
   });

@@ -1,8 +1,8 @@
 import { showAnswer, stir } from './answers';
 import type { Configerator } from './configerator';
 import type { ConfigFault } from './faultState';
-import { groupOf, isThere, nameOf } from './lookups';
-import { placeOf } from '../../configerator/domain/overrides';
+import { getHostGroup, isThere, formatHostName } from './lookups';
+import { computeHostPosition } from '../../configerator/domain/overrides';
 import { PROXY_DOWN, UP } from './state';
 import { connectLater, deliverAnew, disconnect, push, resume } from './tree';
 
@@ -17,9 +17,12 @@ export interface Meant {
 export function meantHosts(it: Configerator, id: string, { hosts, region, share }: Meant): number[] {
   const names = hosts && new Set(hosts);
   const isMeant = (host: number): boolean => {
-    const name = nameOf(it, host);
+    const name = formatHostName(it, host);
     if (names) return names.has(name);
-    return (region ?? groupOf(it, host).region) === groupOf(it, host).region && placeOf(id, name) < share;
+    return (
+      (region ?? getHostGroup(it, host).region) === getHostGroup(it, host).region &&
+      computeHostPosition(id, name) < share
+    );
   };
   return Array.from({ length: it.state.hostCount }, (_, host) => host).filter(
     (host) => isThere(it, host) && isMeant(host),
@@ -94,7 +97,7 @@ function returnObserver(it: Configerator, index: number): void {
     if (
       state.hosts.presence[host] === UP &&
       state.hosts.observer[host] === -1 &&
-      groupOf(it, host).region === observer.region
+      getHostGroup(it, host).region === observer.region
     )
       connectLater(it, host);
 }
@@ -113,7 +116,7 @@ function startProxy(it: Configerator, host: number): void {
   const cache = frozen.get(host);
   if (cache !== undefined) {
     hosts.at[host] = cache.at;
-    groupOf(it, host).paths.forEach((_, nth) =>
+    getHostGroup(it, host).paths.forEach((_, nth) =>
       showAnswer(it, host, nth, { values: cache.at, overrides: cache.at }, { fromCache: true }),
     );
   }

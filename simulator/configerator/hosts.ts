@@ -1,6 +1,6 @@
 import type { Configerator } from './configerator';
 import { noteAnswer, showAnswer, stir } from './answers';
-import { cellsOf, groupOf } from './lookups';
+import { listHostCells, getHostGroup } from './lookups';
 import { ABSENT, makeRoom, UP } from './state';
 import { connectLater, disconnect, join } from './tree';
 
@@ -30,8 +30,8 @@ export function beginAsEver(it: Configerator, host: number, observer: number, si
   hosts.at[host] = observers[observer]?.at ?? 0;
   join(it, host, observer);
   const upToNow = { values: hosts.at[host] ?? 0, overrides: hosts.at[host] ?? 0 };
-  groupOf(it, host).paths.forEach((_, nth) => showAnswer(it, host, nth, upToNow, { sinceMs }));
-  for (const cell of cellsOf(it, host)) cells.acknowledged[cell] = cells.answer[cell] ?? 0;
+  getHostGroup(it, host).paths.forEach((_, nth) => showAnswer(it, host, nth, upToNow, { sinceMs }));
+  for (const cell of listHostCells(it, host)) cells.acknowledged[cell] = cells.answer[cell] ?? 0;
   hosts.silentSince[host] = 0;
 }
 
@@ -40,7 +40,7 @@ export function beginAnew(it: Configerator, host: number): void {
   const { hosts, cells } = it.state;
   hosts.at[host] = 0;
   it.state.frozen.delete(host);
-  const own = cellsOf(it, host);
+  const own = listHostCells(it, host);
   it.notify({ kind: 'began', host, cells: own });
   for (const cell of own) {
     cells.answer[cell] = 0;
@@ -52,7 +52,7 @@ export function beginAnew(it: Configerator, host: number): void {
 
 /** Its task runs again, next to the proxy that was there. */
 export function comeBack(it: Configerator, host: number): void {
-  it.notify({ kind: 'returned', host, cells: cellsOf(it, host) });
+  it.notify({ kind: 'returned', host, cells: listHostCells(it, host) });
   comeUp(it, host);
 }
 
@@ -65,5 +65,5 @@ function comeUp(it: Configerator, host: number): void {
 export function leave(it: Configerator, host: number): void {
   it.state.hosts.presence[host] = ABSENT;
   disconnect(it, host);
-  it.notify({ kind: 'left', host, cells: cellsOf(it, host) });
+  it.notify({ kind: 'left', host, cells: listHostCells(it, host) });
 }

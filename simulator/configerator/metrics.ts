@@ -3,7 +3,7 @@ import { ExtensionError } from '../../sdk/server';
 import type { MetricWorld, MetricName } from '../metrics/series';
 import type { Acted } from './behaviours';
 import type { Configerator } from './configerator';
-import { nameOf } from './lookups';
+import { formatHostName } from './lookups';
 import { identifierAt } from './subscribers';
 
 /** ms since the epoch; a point at each multiple of the step. */
@@ -35,13 +35,13 @@ export function subscriberSeries(
   const byPrefix = prefixes(it);
   return identifiers.flatMap((task) => {
     const points = hostsCalled(it, byPrefix, task).flatMap((host) =>
-      pointsOf(it, { host, task, metric }, grid, valueOf),
+      sampleHostPoints(it, { host, task, metric }, grid, valueOf),
     );
     return points.length > 0 ? [{ labels: { task }, points: points.sort((a, b) => a[0] - b[0]) }] : [];
   });
 }
 
-function pointsOf(
+function sampleHostPoints(
   it: Configerator,
   { host, task, metric }: { readonly host: number; readonly task: string; readonly metric: MetricName },
   { start, end, step }: Grid,
@@ -73,6 +73,6 @@ function hostsCalled(it: Configerator, byPrefix: Prefixes, identifier: string): 
   const [, prefix = '', slot = ''] = /^(.*[-/])(\d+)$/.exec(name) ?? [];
   return (byPrefix.get(prefix) ?? []).flatMap((hosts) => {
     const host = hosts[Number(slot)];
-    return host !== undefined && nameOf(it, host) === name ? [host] : [];
+    return host !== undefined && formatHostName(it, host) === name ? [host] : [];
   });
 }

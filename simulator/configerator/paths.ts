@@ -1,6 +1,6 @@
 import { putAmong, withoutOverride } from '../../configerator/domain/amongOverrides';
 import type { Override } from '../../configerator/store/port';
-import { answerOf } from '../../configerator/domain/held';
+import { resolveAnswer } from '../../configerator/domain/held';
 import type { Host } from '../../configerator/domain/overrides';
 import type { ConfigeratorState, PathState, Transaction } from './state';
 
@@ -87,7 +87,7 @@ export function answerIndex(state: ConfigeratorState, of: number, as: Host, know
   if (found === undefined) return 0;
   const committed = upTo(found.values, known.values)?.committed ?? null;
   const overrides = (upTo(found.overrides, known.overrides)?.overrides ?? []).filter((one) => mayMean(one, as));
-  const answer = answerOf(found.path, { committed, overrides }, as);
+  const answer = resolveAnswer(found.path, { committed, overrides }, as);
   const key = `${answer.sequence} ${answer.override ?? ''} ${answer.version}`;
   let index = found.answers.get(key);
   if (index === undefined) {

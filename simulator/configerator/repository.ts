@@ -15,21 +15,22 @@ const TAILER_MS = 5_000;
 /** A store without a leader is asked again after this time. */
 const LEADERLESS_MS = 1_000;
 
-export function branchOf({ state }: Pick<Configerator, 'state'>, repository: string): Branch {
+export function openBranch({ state }: Pick<Configerator, 'state'>, repository: string): Branch {
   let branch = state.branches.get(repository);
   if (branch === undefined) state.branches.set(repository, (branch = { commits: [], changes: [] }));
   return branch;
 }
 
 /** The git blob id of a value. */
-const blobOf = (value: string | null): string =>
+const hashBlob = (value: string | null): string =>
   value === null
     ? ''
     : createHash('sha1')
         .update(`blob ${Buffer.byteLength(value)}\0${value}`)
         .digest('hex');
 
-const idOf = (...parts: readonly unknown[]): string => createHash('sha1').update(JSON.stringify(parts)).digest('hex');
+const hashParts = (...parts: readonly unknown[]): string =>
+  createHash('sha1').update(JSON.stringify(parts)).digest('hex');
 
 /** The value of a path on a branch at a commit, by default the newest. */
 const valueAt = ({ commits }: Branch, path: string, sequence = commits.length): string | null =>
@@ -40,10 +41,10 @@ const valueAt = ({ commits }: Branch, path: string, sequence = commits.length): 
 
 /** A change that waits for its release; it lands when a deploy lands it. */
 export function proposeChange(it: Configerator, repository: string, values: BranchValues): BranchChange {
-  const branch = branchOf(it, repository);
+  const branch = openBranch(it, repository);
   const number = branch.changes.length + 1;
-  const base = Object.fromEntries(Object.keys(values).map((path) => [path, blobOf(valueAt(branch, path))]));
-  const change = { number, version: `${number}@${idOf(repository, number, values)}`, values, base };
+  const base = Object.fromEntries(Object.keys(values).map((path) => [path, hashBlob(valueAt(branch, path))]));
+  const change = { number, version: `${number}@${hashParts(repository, number, values)}`, values, base };
   branch.changes.push(change);
   return change;
 }
@@ -55,11 +56,11 @@ export function commitValues(
   values: BranchValues,
   change: number | null = null,
 ): BranchCommit {
-  const branch = branchOf(it, repository);
+  const branch = openBranch(it, repository);
   const sequence = branch.commits.length + 1;
   const commit: BranchCommit = {
-    ...{ change, sequence, commit: idOf(repository, sequence, values, change) },
-    values: Object.entries(values).map(([path, value]) => ({ path, value, version: blobOf(value) })),
+    ...{ change, sequence, commit: hashParts(repository, sequence, values, change) },
+    values: Object.entries(values).map(([path, value]) => ({ path, value, version: hashBlob(value) })),
   };
   branch.commits.push(commit);
   if (sequence === 1) onTail(it, repository);
@@ -69,20 +70,20 @@ export function commitValues(
 
 /** A user lands a change by hand. @throws ExtensionError, ConveyorError */
 export function landNow(it: Configerator, repository: string, number: number): BranchCommit {
-  const branch = branchOf(it, repository);
+  const branch = openBranch(it, repository);
   const change = branch.changes[number - 1];
   if (change === undefined)
     throw new ExtensionError('unknown-change', `change: there is no change ${number} of ${repository}`, {
       status: 404,
     });
-  const conflict = conflictOf(it, repository, number);
+  const conflict = findLandingConflict(it, repository, number);
   if (conflict) throw new ExtensionError(conflict.code, `change: ${conflict.message}`, { status: 409 });
-  return landedBy(branch, number) ?? commitValues(it, repository, change.values, number);
+  return findLandedCommit(branch, number) ?? commitValues(it, repository, change.values, number);
 }
 
 /** The tailer brings the commits that the store lacks, in order. */
 export function onTail(it: Configerator, repository: string): void {
-  const { commits } = branchOf(it, repository);
+  const { commits } = openBranch(it, repository);
   const isOf = (one: Configerator['state']['log'][number]) => one.kind === 'commit' && one.repository === repository;
   const stored = it.state.log.findLast(isOf);
   const head = stored?.kind === 'commit' ? stored.commit.sequence : 0;
@@ -98,13 +99,15 @@ export function onTail(it: Configerator, repository: string): void {
 export function land(it: Configerator, repository: string, change: number): Promise<Landing> {
   const key = `${repository} ${change}`;
   const waiting = it.landers.get(key) ?? [];
-  const landed = landedBy(branchOf(it, repository), change);
+  const landed = findLandedCommit(openBranch(it, repository), change);
   if (landed) return Promise.resolve({ change, commit: landed.commit });
   if (waiting.length === 0) it.world.after(COMMIT_MS, { kind: 'config-commit', repository, change });
   return new Promise((resolve) => {
     const settle = (commit: string | null): void =>
       resolve(
-        commit === null ? { change, refused: landingRefusal(conflictOf(it, repository, change)) } : { change, commit },
+        commit === null
+          ? { change, refused: toLandingRefusal(findLandingConflict(it, repository, change)) }
+          : { change, commit },
       );
     it.landers.set(key, [...waiting, settle]);
   });
@@ -112,57 +115,57 @@ export function land(it: Configerator, repository: string, change: number): Prom
 
 /** A change becomes a commit, unless one of its paths has changed since the change was made. */
 export function onCommit(it: Configerator, repository: string, number: number): void {
-  const branch = branchOf(it, repository);
+  const branch = openBranch(it, repository);
   const change = branch.changes[number - 1];
   const key = `${repository} ${number}`;
   const waiting = it.landers.get(key) ?? [];
   it.landers.delete(key);
   if (change === undefined) return;
-  const refused = conflictOf(it, repository, number);
+  const refused = findLandingConflict(it, repository, number);
   const landed =
-    landedBy(branch, number) ?? (refused ? undefined : commitValues(it, repository, change.values, number));
+    findLandedCommit(branch, number) ?? (refused ? undefined : commitValues(it, repository, change.values, number));
   for (const settle of waiting) settle(landed?.commit ?? null);
 }
 
-const landedBy = ({ commits }: Branch, change: number): BranchCommit | undefined =>
+const findLandedCommit = ({ commits }: Branch, change: number): BranchCommit | undefined =>
   commits.find((one) => one.change === change);
 
-function conflictOf(it: Configerator, repository: string, number: number): ConveyorError | undefined {
-  const branch = branchOf(it, repository);
+function findLandingConflict(it: Configerator, repository: string, number: number): ConveyorError | undefined {
+  const branch = openBranch(it, repository);
   const { base = {}, values = {} } = branch.changes[number - 1] ?? {};
   const file = Object.keys(base).find((path) => {
     const present = valueAt(branch, path);
-    return blobOf(present) !== base[path] && present !== values[path];
+    return hashBlob(present) !== base[path] && present !== values[path];
   });
   if (file === undefined) return undefined;
-  return conveyorError('config-conflict', { change: number, file, by: winnerOf(branch, file) });
+  return conveyorError('config-conflict', { change: number, file, by: describeWinner(branch, file) });
 }
 
-function winnerOf({ commits }: Branch, path: string): string {
+function describeWinner({ commits }: Branch, path: string): string {
   const last = commits.findLast(({ values }) => values.some((one) => one.path === path));
   return last?.change ? `change ${last.change}` : `the commit ${last?.commit.slice(0, 12)}`;
 }
 
-const landingRefusal = (error: ConveyorError | undefined) => ({
+const toLandingRefusal = (error: ConveyorError | undefined) => ({
   code: error?.code ?? 'config-conflict',
   message: error?.message ?? 'it does not fit any more',
   hint: error?.hint ?? '',
 });
 
 /** The changes behind versions, for the push type `config`. */
-export const simulatedChanges = (world: () => Configerator): Changes => ({
+export const createSimulatedChanges = (world: () => Configerator): Changes => ({
   contentOf: async (repository, version) => {
-    const branch = branchOf(world(), repository);
+    const branch = openBranch(world(), repository);
     const change = branch.changes.find((one) => one.version === version);
     if (change === undefined)
       throw new ExtensionError('unknown-version', `there is no version ${version}`, { status: 409 });
     const content: Content = Object.fromEntries(
-      Object.entries(change.values).map(([path, value]) => [path, { value, version: blobOf(value) }]),
+      Object.entries(change.values).map(([path, value]) => [path, { value, version: hashBlob(value) }]),
     );
-    return { change: change.number, content, landed: landedBy(branch, change.number)?.commit ?? null };
+    return { change: change.number, content, landed: findLandedCommit(branch, change.number)?.commit ?? null };
   },
   committedVersion: async (repository, paths, head, since) => {
-    const branch = branchOf(world(), repository);
+    const branch = openBranch(world(), repository);
     const [to, from] = [branchSequence(branch, head), since === null ? 0 : branchSequence(branch, since)];
     const newest = branch.commits
       .slice(from, to)
@@ -172,11 +175,11 @@ export const simulatedChanges = (world: () => Configerator): Changes => ({
   },
   restore: (repository, paths, to, own) => asRefusal(async () => restore(world(), repository, { paths, to, own })),
   whyNotLand: async (repository, version) => {
-    const change = branchOf(world(), repository).changes.find((one) => one.version === version);
-    return change === undefined ? undefined : conflictOf(world(), repository, change.number)?.message;
+    const change = openBranch(world(), repository).changes.find((one) => one.version === version);
+    return change === undefined ? undefined : findLandingConflict(world(), repository, change.number)?.message;
   },
   contains: async (repository, newer, older) => {
-    const branch = branchOf(world(), repository);
+    const branch = openBranch(world(), repository);
     return older === '' || branchSequence(branch, newer) >= branchSequence(branch, older);
   },
 });
@@ -188,7 +191,7 @@ interface Restoring {
 }
 
 function restore(it: Configerator, repository: string, { paths, to, own }: Restoring): number | null {
-  const branch = branchOf(it, repository);
+  const branch = openBranch(it, repository);
   const since = to === null ? 0 : branchSequence(branch, to);
   const taken = branch.commits.slice(since).filter(({ change }) => own === null || change === own);
   const touched = new Set(taken.flatMap(({ values }) => values.map(({ path }) => path)));
@@ -200,7 +203,7 @@ function restore(it: Configerator, repository: string, { paths, to, own }: Resto
   for (const [path] of back) {
     const last = branch.commits.findLast(({ values }) => values.some((one) => one.path === path));
     if (own !== null && last?.change !== own)
-      throw conveyorError('config-conflict', { change: own, file: path, by: winnerOf(branch, path) });
+      throw conveyorError('config-conflict', { change: own, file: path, by: describeWinner(branch, path) });
   }
   return proposeChange(it, repository, Object.fromEntries(back)).number;
 }

@@ -131,9 +131,9 @@ export const freshConfigerator = (): ConfigeratorState => ({
 /** Makes room for more hosts and cells. */
 export function makeRoom(state: ConfigeratorState, hosts: number, cells: number): void {
   if (state.hostCount + hosts > state.hosts.group.length)
-    state.hosts = copied(state.hosts, hostColumns(roomFor(state.hostCount, hosts)));
+    state.hosts = copyColumns(state.hosts, hostColumns(roomFor(state.hostCount, hosts)));
   if (state.cellCount + cells > state.cells.answer.length)
-    state.cells = copied(state.cells, cellColumns(roomFor(state.cellCount, cells)));
+    state.cells = copyColumns(state.cells, cellColumns(roomFor(state.cellCount, cells)));
 }
 
 /** Exact for a group; a job that grows by one task at a time must not copy everything each time. */
@@ -145,7 +145,7 @@ const MANY_PATHS = 20;
 
 type Columns = Readonly<Record<string, Uint8Array | Int32Array | Float64Array>>;
 
-function copied<C extends object>(from: C, to: C): C {
+function copyColumns<C extends object>(from: C, to: C): C {
   for (const [key, column] of Object.entries(from as Columns)) (to as Columns)[key]?.set(column);
   return to;
 }

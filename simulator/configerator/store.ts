@@ -3,7 +3,7 @@ import type { Acknowledged, ConfigStore, Override, StoredCommit } from '../../co
 import { hasLeader, type Configerator } from './configerator';
 import { CONFIGERATOR_LIMITS } from './limits';
 import type { Transaction } from './state';
-import { acknowledgedOf } from './subscribers';
+import { listAcknowledged } from './subscribers';
 import { publish } from './tree';
 
 /**
@@ -45,9 +45,9 @@ export class SimulatedStore implements ConfigStore {
   async subscribers(repository: string, path: string): Promise<readonly Acknowledged[]> {
     const it = this.world();
     const isBelow = path === '' || path.endsWith('/');
-    const own = acknowledgedOf(it, repository, (other) => (isBelow ? other.startsWith(path) : other === path));
+    const own = listAcknowledged(it, repository, (other) => (isBelow ? other.startsWith(path) : other === path));
     const others = await it.leader.subscribers(repository, path);
-    return [...own, ...others].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+    return [...own, ...others].sort((a, b) => (formatSortKey(a) < formatSortKey(b) ? -1 : 1));
   }
 
   private writable(): Configerator {
@@ -60,4 +60,4 @@ export class SimulatedStore implements ConfigStore {
   }
 }
 
-const orderOf = ({ path, host }: Acknowledged): string => `${path}:${host}`;
+const formatSortKey = ({ path, host }: Acknowledged): string => `${path}:${host}`;

@@ -6,7 +6,7 @@ import { hasTask, RUNNING, type Job } from '../twine/job';
 import { refusalByValue } from './behaviours';
 import type { Configerator } from './configerator';
 import { addHost, beginAnew, beginAsEver, comeBack, leave } from './hosts';
-import { cellsOf, hostsOf, nameOf, simulatedSubscribers } from './lookups';
+import { listHostCells, listGroupHosts, formatHostName, listPresentSubscribers } from './lookups';
 import { upTo } from './paths';
 import { answerAt } from './past';
 import { ABSENT, makeRoom, type HostGroup } from './state';
@@ -83,7 +83,7 @@ export function countReaders(it: Configerator, of: number): SubscriberCounts {
   const { state } = it;
   const newest = upTo(state.paths[of]?.values ?? [], state.log.length)?.committed.sequence ?? 0;
   const counts = { total: 0, committed: 0, overridden: 0, stale: 0 };
-  for (const host of simulatedSubscribers(it, of)) {
+  for (const host of listPresentSubscribers(it, of)) {
     const answer = state.answers[answerOfCell(it, host, of)];
     const kind = answer?.override ? 'overridden' : (answer?.sequence ?? 0) === newest ? 'committed' : 'stale';
     counts[kind] += 1;
@@ -98,7 +98,7 @@ const answerOfCell = ({ state }: Configerator, host: number, of: number): number
 };
 
 /** The leader's view of hosts: a silent host is in it until its lease is over. */
-export function acknowledgedOf(
+export function listAcknowledged(
   it: Configerator,
   repository: string,
   isMeant: (path: string) => boolean,
@@ -108,15 +108,15 @@ export function acknowledgedOf(
   return state.groups.flatMap((group) => {
     const meant = group.paths.flatMap((of, nth) => (isMeant(state.paths[of]?.path ?? '') ? [nth] : []));
     if (group.repository !== repository || meant.length === 0) return [];
-    return hostsOf(group).flatMap((host) => {
+    return listGroupHosts(group).flatMap((host) => {
       const silentSince = state.hosts.silentSince[host] ?? 0;
       if (silentSince > 0 && world.now - silentSince >= lease) return [];
-      return meant.flatMap((nth) => acknowledgementOf(it, group, host, nth) ?? []);
+      return meant.flatMap((nth) => findAcknowledgement(it, group, host, nth) ?? []);
     });
   });
 }
 
-function acknowledgementOf(it: Configerator, group: HostGroup, host: number, nth: number): Acknowledged | undefined {
+function findAcknowledgement(it: Configerator, group: HostGroup, host: number, nth: number): Acknowledged | undefined {
   const { cells, hosts, answers, paths } = it.state;
   const index = cells.acknowledged[(hosts.firstCell[host] ?? 0) + nth] ?? 0;
   const path = paths[group.paths[nth] ?? -1]?.path ?? '';
@@ -125,7 +125,7 @@ function acknowledgementOf(it: Configerator, group: HostGroup, host: number, nth
   const { version, commit, override: revision, sequence } = answer;
   const refused = refusalByValue(it, index, group);
   return {
-    ...{ host: nameOf(it, host), path, version, revision, commit, sequence },
+    ...{ host: formatHostName(it, host), path, version, revision, commit, sequence },
     ...{ labels: group.labels, at: it.world.now, ...(refused === undefined ? {} : { refused }) },
   };
 }
@@ -133,11 +133,11 @@ function acknowledgementOf(it: Configerator, group: HostGroup, host: number, nth
 /** The identity under which a host measured at a time: its name and its version; undefined if that is not known. */
 export function identifierAt(it: Configerator, host: number, at: number): string | undefined {
   const { past, cells, answers } = it.state;
-  const indices = cellsOf(it, host).map((cell) => answerAt(past, cells.latest, cell, at));
+  const indices = listHostCells(it, host).map((cell) => answerAt(past, cells.latest, cell, at));
   if (indices.includes(undefined)) return undefined;
   const has = indices.flatMap((index) => answers[index ?? 0] ?? []);
   return subscriberId(
-    nameOf(it, host),
+    formatHostName(it, host),
     has.map(({ override: revision, commit, sequence }) => ({ revision, commit, sequence })),
   );
 }

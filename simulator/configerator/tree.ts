@@ -1,6 +1,6 @@
 import { hasLeader, reachesLeader, type Configerator } from './configerator';
 import { showAnswer, stir } from './answers';
-import { cellsOf, groupOf } from './lookups';
+import { listHostCells, getHostGroup } from './lookups';
 import { applyNewest, changesWithin } from './paths';
 import { DELIVERY_DUE, UNACKNOWLEDGED, UP, type Observer, type Transaction } from './state';
 
@@ -70,7 +70,7 @@ export function connectLater(it: Configerator, host: number): void {
 export function onConnect(it: Configerator, host: number): void {
   const { hosts } = it.state;
   if (hosts.presence[host] !== UP || hosts.observer[host] !== -1) return;
-  const group = groupOf(it, host);
+  const group = getHostGroup(it, host);
   const there = (it.state.regions.get(group.region) ?? []).filter((index) => it.state.observers[index]?.isUp);
   const index = there[Math.floor(it.world.random('configerator/connect') * there.length)];
   if (index === undefined) return;
@@ -135,7 +135,7 @@ export function onDeliver(it: Configerator, host: number): void {
   const from = hosts.at[host] ?? 0;
   // An observer that is behind the proxy has nothing for it.
   if (hosts.presence[host] !== UP || observer === undefined || (from > 0 && observer.at <= from)) return;
-  const paths = groupOf(it, host).paths.map((path) => state.paths[path] ?? NO_PATH);
+  const paths = getHostGroup(it, host).paths.map((path) => state.paths[path] ?? NO_PATH);
   const changes = paths.flatMap((path, nth) => changesWithin(path, from, observer.at).map((it) => ({ ...it, nth })));
   const known = paths.map(() => ({ values: from, overrides: from }));
   hosts.at[host] = observer.at;
@@ -168,7 +168,7 @@ export function onAcknowledge(it: Configerator, index: number): void {
     hosts.silentSince[host] = 0;
     if ((marks & UNACKNOWLEDGED) === 0) continue;
     hosts.marks[host] = marks & ~UNACKNOWLEDGED;
-    for (const cell of cellsOf(it, host)) cells.acknowledged[cell] = cells.answer[cell] ?? 0;
+    for (const cell of listHostCells(it, host)) cells.acknowledged[cell] = cells.answer[cell] ?? 0;
   }
 }
 

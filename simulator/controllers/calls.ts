@@ -33,7 +33,7 @@ export async function callControllers(simulation: Simulation, network: Network, 
   const { fleet, world } = simulation;
   const calls = [...fleet.asking].map(async (job) => {
     const [asked, from] = [callUnderWay(simulation, job), await now()];
-    const outcome = asked && (await callOf(simulation, asked, network, CONTROLLER_TIMEOUT_MS));
+    const outcome = asked && (await callWithFaults(simulation, asked, network, CONTROLLER_TIMEOUT_MS));
     return { job, asked, outcome, tookMs: (await now()) - from };
   });
   for (const { job, asked, outcome, tookMs } of await Promise.all(calls)) {
@@ -63,7 +63,7 @@ export function callElsewhere(simulation: Simulation, network: Network, now: Now
     expireAt(simulation, job, asked);
     // An answer after the deadline is of no use, so the call ends then.
     const limitMs = Math.max(1, Math.ceil(simulation.world.scaled(asked.control.deadlineMs)));
-    const outcome = await callOf(simulation, asked, network, limitMs);
+    const outcome = await callWithFaults(simulation, asked, network, limitMs);
     arrive(simulation, job, asked, outcome, Math.max(await now(), simulation.world.now));
     return job;
   });
@@ -103,7 +103,7 @@ function arrive(
   world.at(at + world.scaled(delayMs), { kind: 'control-answered', job, sequence, askedAt, ack, trouble });
 }
 
-async function callOf(
+async function callWithFaults(
   simulation: Simulation,
   { control, request }: PendingCall,
   network: Network,
@@ -132,7 +132,7 @@ const callController = (
   timeoutMs: number,
 ) =>
   callExtension({
-    service: endpointOf(control, timeoutMs),
+    service: toControllerEndpoint(control, timeoutMs),
     protocol: taskControllerProtocol,
     method: 'process',
     request,
@@ -140,6 +140,6 @@ const callController = (
     fetch: control.url === null ? inside : outside,
   });
 
-const endpointOf = ({ kind: name, url }: ControlState, timeoutMs: number): ServiceEndpoint => ({
+const toControllerEndpoint = ({ kind: name, url }: ControlState, timeoutMs: number): ServiceEndpoint => ({
   ...{ name, timeoutMs, url: url ?? `http://simulator/task-controllers/${name}` },
 });

@@ -5,7 +5,7 @@ import { draw, openStream } from '../kernel/random';
  * Slots in one domain for each replica. A main switch board is never split, unless there are fewer of them than
  * replicas: then one failure may take several replicas of a shard.
  */
-export function domainsOf(slots: readonly number[], msbs: number, replicas: number): number[][] {
+export function splitIntoDomains(slots: readonly number[], msbs: number, replicas: number): number[][] {
   const domain = (slot: number): number => (msbs < replicas ? slot : slot % msbs) % replicas;
   return Array.from({ length: replicas }, (_, index) => slots.filter((slot) => domain(slot) === index));
 }

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono';
 import { ExtensionError, serveTaskController } from '../../sdk/server';
-import { cpuOf } from '../metrics/cpu';
+import { averageJobCpu } from '../metrics/cpu';
 import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
-import { taskIdOf } from '../twine/control';
+import { formatTaskId } from '../twine/control';
 import type { ControlState } from '../twine/controlState';
 import { currentCount } from '../twine/countLog';
-import { layoutOf } from '../twine/fleet';
-import { slotsOf, type Job } from '../twine/job';
+import { getRegionLayout } from '../twine/fleet';
+import { listTaskSlots, type Job } from '../twine/job';
 import { STANDARD_CONTROLLERS } from './index';
 import type { ControllerHandler, ControllerView } from './controller';
 
@@ -39,10 +39,10 @@ function controllerView(simulation: Simulation, name: string): ControllerView {
     job: name,
     now: () => simulation.world.now,
     speed: simulation.speed,
-    slots: () => slotsOf(find()),
-    msbs: () => layoutOf(simulation.fleet, find().region).msbs,
+    slots: () => listTaskSlots(find()),
+    msbs: () => getRegionLayout(simulation.fleet, find().region).msbs,
     running: () => currentCount(find().running),
-    leader: () => (find().leader < 0 ? null : taskIdOf(find(), find().leader)),
-    cpu: () => cpuOf(metricWorld(simulation), find(), simulation.world.now),
+    leader: () => (find().leader < 0 ? null : formatTaskId(find(), find().leader)),
+    cpu: () => averageJobCpu(metricWorld(simulation), find(), simulation.world.now),
   };
 }

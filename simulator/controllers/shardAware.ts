@@ -3,7 +3,7 @@ import { conversation } from '../../sdk/controllers/conversation';
 import { shardAware, type Placement } from '../../sdk/controllers/shardAware';
 import { hashText } from '../kernel/random';
 import { standardController } from './controller';
-import { domainsOf, placeShards } from './placement';
+import { splitIntoDomains, placeShards } from './placement';
 
 const shardAwareOptions = z.strictObject({
   shards: z.number().int().positive().max(1_000_000).default(1000),
@@ -11,7 +11,7 @@ const shardAwareOptions = z.strictObject({
   onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('ride-out'),
 });
 
-/** A sharded store, with one replica of each shard in each domain of `domainsOf`. Its shards are placed again when its size changes. */
+/** A sharded store, with one replica of each shard in each domain of `splitIntoDomains`. Its shards are placed again when its size changes. */
 export const shardAwareController = standardController(
   shardAwareOptions,
   ({ shards, replicas, onMaintenance }, view) => {
@@ -20,7 +20,7 @@ export const shardAwareController = standardController(
     const placement = (): Placement => {
       const slots = view.slots();
       if (placed?.size !== slots.length) {
-        const domains = domainsOf(slots, view.msbs(), replicas);
+        const domains = splitIntoDomains(slots, view.msbs(), replicas);
         const names = domains.map((domain) => domain.map((slot) => `${view.job}/${slot}`));
         placed = { size: slots.length, placement: placeShards(names, shards, hashText(view.job)) };
       }

@@ -31,7 +31,7 @@ function finderService(simulation: Simulation, name: string, place: (typeof CATA
         const newest = shelf.get(place(wanted as Record<string, string>));
         return newest === undefined || newest.stamp <= since
           ? []
-          : [{ pipeline, artifact: namedFind(artifact, newest) }];
+          : [{ pipeline, artifact: toNamedArtifact(artifact, newest) }];
       });
       return { found, cursor: String(lastStamp), refused };
     },
@@ -49,7 +49,7 @@ function subscriptionRefusals(name: string, { pipeline, artifact, with: wanted }
   return message === undefined ? [] : [{ pipeline, artifact, message }];
 }
 
-const namedFind = (name: string, { artifact }: CatalogEntry) => ({
+const toNamedArtifact = (name: string, { artifact }: CatalogEntry) => ({
   ...artifact,
   name,
   metadata: { ...artifact.metadata },

@@ -3,7 +3,7 @@ import type { Twine } from '../twine/fleet';
 import { jobSize, type Job } from '../twine/job';
 import { resizeJob } from '../twine/jobs';
 import { schedulerDown } from '../twine/tasks';
-import { cpuOf } from './cpu';
+import { averageJobCpu } from './cpu';
 import type { MetricWorld } from './series';
 
 /** A job is not resized by less than this share of its size, except to a bound. */
@@ -16,7 +16,7 @@ export function autoscale(twine: Twine, world: MetricWorld, job: Job): void {
   twine.world.after(spec.everyMs, { kind: 'autoscale', job: job.name });
   const running = currentCount(job.running);
   if (running === 0 || schedulerDown(twine, job.region)) return;
-  const wanted = Math.ceil((running * cpuOf(world, job, twine.world.now)) / spec.targetCpu);
+  const wanted = Math.ceil((running * averageJobCpu(world, job, twine.world.now)) / spec.targetCpu);
   const size = Math.min(spec.max, Math.max(spec.min, wanted));
   const atBound = size === spec.min || size === spec.max;
   const present = job.shrink?.to ?? jobSize(job);

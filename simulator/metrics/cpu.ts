@@ -5,7 +5,7 @@ import { metricValueAt, type MetricWorld } from './series';
 const SAMPLE = 100;
 
 /** CPU of the running tasks of a job, 0 to 1, on average. */
-export function cpuOf(world: MetricWorld, job: Job, now: number): number {
+export function averageJobCpu(world: MetricWorld, job: Job, now: number): number {
   const { tasks, size } = job;
   const values: number[] = [];
   for (let slot = 0; slot < size; slot += Math.max(1, Math.floor(size / SAMPLE))) {

@@ -25,7 +25,7 @@ export function takeReport(reported: Reported, now: number, { points }: z.infer<
 }
 
 /** The points that these tasks reported in (start, end]. */
-export const reportedSeries = (
+export const listReportedSeries = (
   reported: Reported,
   metric: string,
   tasks: readonly string[],

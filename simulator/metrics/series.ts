@@ -1,11 +1,11 @@
 import { hashText, noise } from '../kernel/random';
 import { countAt } from '../twine/countLog';
 import { nameAtIndex, type TwineFleet } from '../twine/fleet';
-import { actsOf, combinedActs } from '../configerator/behaviours';
+import { computeActs, combineActs } from '../configerator/behaviours';
 import type { Configerator } from '../configerator/configerator';
 import type { Acts } from '../configerator/valueBehaviour';
 import { trafficFactor } from '../twine/traffic';
-import { pastOf, type Job } from '../twine/job';
+import { walkPastTasks, type Job } from '../twine/job';
 import type { Reported } from './reports';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
 import { DAY_MS } from '../../domain/milliseconds';
@@ -72,7 +72,7 @@ export const metricWorld = (world: {
 export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
   return metricUnder(metric, {
     jitter: jitterAt(world, job.name, metric, task, at),
-    acts: combinedActs(taskBehaviour(world, job, task, at), configActs(world, job, task, at)),
+    acts: combineActs(taskBehaviour(world, job, task, at), configActs(world, job, task, at)),
     load: loadAt(world, job, at) * trafficFactor(world.fleet, job, task.version, at),
     crashes: crashesIn(job, task.slot, at - STEP_MS / world.speed, at),
     minutesUp: minutesSince(world, task.from, at),
@@ -87,7 +87,7 @@ export function hostValueAt(
 ): number {
   return metricUnder(metric, {
     jitter: jitterAt(world, 'hosts', metric, { slot: host, start: 0 }, at),
-    acts: actsOf(world.configerator, { host, at, version: null }),
+    acts: computeActs(world.configerator, { host, at, version: null }),
     load: dayLoad(world, at),
     ...{ crashes: 0, minutesUp: 0 },
   });
@@ -134,7 +134,8 @@ function jitterAt(
   at: number,
 ) {
   const step = Math.floor((at * world.speed) / STEP_MS);
-  return (share: number): number => 1 + share * (2 * noise(world.seed ^ saltOf(of, metric), slot, start, step) - 1);
+  return (share: number): number =>
+    1 + share * (2 * noise(world.seed ^ getNoiseSalt(of, metric), slot, start, step) - 1);
 }
 
 /** The effect of a task's configuration values on it; most worlds have none. */
@@ -142,14 +143,14 @@ function configActs({ configerator, fleet }: MetricWorld, job: Job, { slot, vers
   const { behaviours, groups } = configerator.state;
   if (behaviours.length === 0) return {};
   const of = groups.filter((group) => group.job === job.name).flatMap(({ hosts }) => hosts[slot] ?? []);
-  const acted = of.map((host) => actsOf(configerator, { host, at, version: nameAtIndex(fleet, version) }));
-  return acted.reduce<Acts>(combinedActs, {});
+  const acted = of.map((host) => computeActs(configerator, { host, at, version: nameAtIndex(fleet, version) }));
+  return acted.reduce<Acts>(combineActs, {});
 }
 
 const salts = new Map<string, Map<MetricName, number>>();
 
 /** Makes the noise of one job's metric differ from that of others. It is cached, since a fleet asks for it millions of times. */
-function saltOf(job: string, metric: MetricName): number {
+function getNoiseSalt(job: string, metric: MetricName): number {
   let ofJob = salts.get(job);
   if (ofJob === undefined) salts.set(job, (ofJob = new Map()));
   let salt = ofJob.get(metric);
@@ -160,7 +161,7 @@ function saltOf(job: string, metric: MetricName): number {
 /** How many starts failed in a slot within (from, to]. */
 function crashesIn(job: Job, slot: number, from: number, to: number): number {
   let count = 0;
-  for (const index of pastOf(job, slot)) {
+  for (const index of walkPastTasks(job, slot)) {
     const ended = job.past.to[index] ?? 0;
     if (ended <= from) break;
     if (job.past.crashed[index] && ended <= to) count += 1;
@@ -170,7 +171,7 @@ function crashesIn(job: Job, slot: number, from: number, to: number): number {
 
 /** The effect of the task's version at that moment. A point covers the time before it, so a value once read never changes. */
 function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
-  return shownTo(
+  return pickActiveBehaviour(
     world,
     job,
     task,
@@ -182,11 +183,11 @@ function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): Be
 /** Whether a task of the job that starts on a version now fails at once. */
 export function crashesAtStart(world: MetricWorld, job: Job, version: string, now: number): boolean {
   const task = { version: world.fleet.indices.get(version) ?? -1, from: now };
-  return shownTo(world, job, task, now, behaviourAt(world.behaviours, version, now)).crashOnStart === true;
+  return pickActiveBehaviour(world, job, task, now, behaviourAt(world.behaviours, version, now)).crashOnStart === true;
 }
 
 /** A behaviour, if it applies at this place and time. */
-function shownTo(
+function pickActiveBehaviour(
   world: MetricWorld,
   job: Job,
   task: Pick<Task, 'version' | 'from'>,

@@ -2,8 +2,8 @@ import type { Series } from '../../sdk/protocol/dataSource';
 import { isSubscriberUnit, subscriberSeries, type MeasuredValue } from '../configerator/metrics';
 import { ExtensionError } from '../../sdk/server';
 import { nameAtIndex } from '../twine/fleet';
-import { identifierOf, parseIdentifier, pastOf, RUNNING, type Job } from '../twine/job';
-import { reportedSeries } from './reported';
+import { formatIdentifier, parseIdentifier, walkPastTasks, RUNNING, type Job } from '../twine/job';
+import { listReportedSeries } from './reported';
 import {
   hostValueAt,
   isMetric,
@@ -45,13 +45,13 @@ export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery
   if (job === undefined && isSubscriberUnit(selector.unit)) return querySubscribers(world, now, { ...query, metric });
   if (job === undefined)
     throw new ExtensionError('unknown-unit', `selector.unit: no job ${selector.unit}`, { status: 404 });
-  const { end, step } = gridOf(world, now, query);
-  const tasks = selector.tasks ? namedTasks(job, selector.tasks) : all(job, start, end);
+  const { end, step } = alignGrid(world, now, query);
+  const tasks = selector.tasks ? findNamedTasks(job, selector.tasks) : all(job, start, end);
   refuseTooMany(tasks.length, { start, end, step });
   return tasks.flatMap((task) => {
-    const labels = labelsOf(world, job, task);
+    const labels = buildTaskLabels(world, job, task);
     if (Object.entries(selector.labels ?? {}).some(([key, value]) => labels[key] !== value)) return [];
-    const points = pointsOf(world, job, metric, task, { start, end, step });
+    const points = sampleTaskPoints(world, job, metric, task, { start, end, step });
     return points.length > 0 ? [{ labels, points }] : [];
   });
 }
@@ -63,7 +63,7 @@ function querySubscribers(
   query: MetricQuery & { readonly metric: MetricName },
 ): Series[] {
   const { metric, selector, start } = query;
-  const grid = { start, ...gridOf(world, now, query) };
+  const grid = { start, ...alignGrid(world, now, query) };
   refuseTooMany(selector.tasks?.length ?? 0, grid);
   const valueOf: MeasuredValue = (of, acted) => {
     const { groups, hosts } = world.configerator.state;
@@ -73,10 +73,14 @@ function querySubscribers(
     return task && metricValueAt(world, job, of, task, acted.at);
   };
   const simulated = subscriberSeries(world, metric, selector.tasks, grid, valueOf);
-  return [...simulated, ...reportedSeries(world.reported, metric, selector.tasks ?? [], grid)];
+  return [...simulated, ...listReportedSeries(world.reported, metric, selector.tasks ?? [], grid)];
 }
 
-function gridOf(world: MetricWorld, now: number, query: MetricQuery): { readonly end: number; readonly step: number } {
+function alignGrid(
+  world: MetricWorld,
+  now: number,
+  query: MetricQuery,
+): { readonly end: number; readonly step: number } {
   const own = STEP_MS / world.speed;
   return { end: Math.min(query.end, now), step: own * Math.max(1, Math.floor(query.step / own + 1e-9)) };
 }
@@ -93,7 +97,7 @@ function refuseTooMany(tasks: number, { start, end, step }: { start: number; end
 function taskAt(job: Job, slot: number, at: number): Task | undefined {
   if (slot < job.size && job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) <= at)
     return presentTask(job, slot);
-  for (const index of pastOf(job, slot)) {
+  for (const index of walkPastTasks(job, slot)) {
     const task = pastTask(job, index);
     if (task.from <= at && at <= task.to && !task.crashed) return task;
   }
@@ -101,13 +105,13 @@ function taskAt(job: Job, slot: number, at: number): Task | undefined {
 }
 
 /** The labels that the fleet adds to the metrics of a task. */
-function labelsOf(world: MetricWorld, job: Job, task: Task): Record<string, string> {
+function buildTaskLabels(world: MetricWorld, job: Job, task: Task): Record<string, string> {
   const version = nameAtIndex(world.fleet, task.version) ?? '';
   const { name, region } = job;
-  return { task: identifierOf(name, task.slot, task.start), slot: String(task.slot), version, job: name, region };
+  return { task: formatIdentifier(name, task.slot, task.start), slot: String(task.slot), version, job: name, region };
 }
 
-function pointsOf(
+function sampleTaskPoints(
   world: MetricWorld,
   job: Job,
   metric: MetricName,
@@ -128,7 +132,7 @@ function pointsOf(
   return points;
 }
 
-function namedTasks(job: Job, identifiers: readonly string[]): Task[] {
+function findNamedTasks(job: Job, identifiers: readonly string[]): Task[] {
   return identifiers.flatMap((identifier) => {
     const id = parseIdentifier(job.name, identifier);
     return (id && find(job, id.slot, id.start)) ?? [];
@@ -138,7 +142,7 @@ function namedTasks(job: Job, identifiers: readonly string[]): Task[] {
 function find(job: Job, slot: number, start: number): Task | undefined {
   const { tasks, past } = job;
   if (slot < job.size && tasks.starts[slot] === start && tasks.state[slot] === RUNNING) return presentTask(job, slot);
-  for (const index of pastOf(job, slot)) if (past.start[index] === start) return pastTask(job, index);
+  for (const index of walkPastTasks(job, slot)) if (past.start[index] === start) return pastTask(job, index);
   return undefined;
 }
 

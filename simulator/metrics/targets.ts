@@ -1,6 +1,6 @@
-import { indicesOf, withReverts } from '../twine/choose';
+import { findUpdateIndices, withReverts } from '../twine/choose';
 import type { TwineFleet } from '../twine/fleet';
-import { hasTask, identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
+import { hasTask, formatIdentifier, walkPastTasks, RUNNING, UPDATING, type Job } from '../twine/job';
 import { isMachineUp } from '../twine/tasks';
 
 /** The tasks of a job by identifier, in the groups that health checks need (moving targets). */
@@ -35,8 +35,8 @@ const MAX_REFERENCE = 2000;
  * - `before`: the tasks that ran in the slots of `fresh` during the baseline.
  */
 export function resolveTargets(fleet: TwineFleet, job: Job, request: TargetRequest): TargetTasks {
-  const updates = indicesOf(fleet, request.updatedBy);
-  const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
+  const updates = findUpdateIndices(fleet, request.updatedBy);
+  const reserved = findUpdateIndices(fleet, withReverts(fleet, request.exclude));
   const isFresh = freshBy(request, updates);
   const { tasks } = job;
   const found = { fresh: [] as string[], control: [] as string[], before: [] as string[], updated: 0 };
@@ -46,11 +46,11 @@ export function resolveTargets(fleet: TwineFleet, job: Job, request: TargetReque
     const running = tasks.state[slot] === RUNNING;
     if (updates.has(update)) found.updated += 1;
     if (!isFresh(update)) {
-      if (running) found.control.push(identifierOf(job.name, slot, tasks.starts[slot] ?? 0));
+      if (running) found.control.push(formatIdentifier(job.name, slot, tasks.starts[slot] ?? 0));
     } else if (tasks.state[slot] !== UPDATING && (running || isMachineUp({ fleet }, job, slot))) {
       const start = freshStart(job, slot, request, isFresh);
       if (start === undefined) continue;
-      found.fresh.push(identifierOf(job.name, slot, start));
+      found.fresh.push(formatIdentifier(job.name, slot, start));
       found.before.push(...earlierTasks(job, slot, request, updates));
     }
   }
@@ -62,14 +62,14 @@ export function resolveTargets(fleet: TwineFleet, job: Job, request: TargetReque
  * those that were down.
  */
 export function resolvePastTargets(fleet: TwineFleet, job: Job, request: TargetRequest): TargetTasks {
-  const updates = indicesOf(fleet, request.updatedBy);
-  const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
+  const updates = findUpdateIndices(fleet, request.updatedBy);
+  const reserved = findUpdateIndices(fleet, withReverts(fleet, request.exclude));
   const isFresh = freshBy(request, updates);
   const found = { fresh: [] as string[], control: [] as string[], before: [] as string[] };
   for (let slot = 0; slot < job.size; slot += 1) {
     const task = ranAt(job, slot, request.now);
     if (task === undefined || reserved.has(task.update)) continue;
-    found[isFresh(task.update) ? 'fresh' : 'control'].push(identifierOf(job.name, slot, task.start));
+    found[isFresh(task.update) ? 'fresh' : 'control'].push(formatIdentifier(job.name, slot, task.start));
     if (isFresh(task.update)) found.before.push(...earlierTasks(job, slot, request, updates));
   }
   const { fresh, control, before } = found;
@@ -87,7 +87,7 @@ function ranAt(job: Job, slot: number, at: number): { update: number; start: num
   const { tasks, past } = job;
   if (tasks.state[slot] === RUNNING && (tasks.startedAt[slot] ?? 0) <= at)
     return { update: tasks.update[slot] ?? 0, start: tasks.starts[slot] ?? 0 };
-  for (const index of pastOf(job, slot))
+  for (const index of walkPastTasks(job, slot))
     if ((past.from[index] ?? 0) <= at && at <= (past.to[index] ?? 0) && !past.crashed[index])
       return { update: past.update[index] ?? 0, start: past.start[index] ?? 0 };
   return undefined;
@@ -104,7 +104,7 @@ function freshStart(
   const present = tasks.state[slot] === RUNNING ? tasks.starts[slot] : undefined;
   const lastPoint = Math.floor(request.now / request.stepMs) * request.stepMs;
   if (present !== undefined && (tasks.startedAt[slot] ?? 0) <= lastPoint) return present;
-  const [latest] = pastOf(job, slot);
+  const [latest] = walkPastTasks(job, slot);
   return latest !== undefined && isFresh(past.update[latest] ?? 0) ? past.start[latest] : present;
 }
 
@@ -114,11 +114,11 @@ function earlierTasks(job: Job, slot: number, { baseline }: TargetRequest, updat
   const found: string[] = [];
   const add = (update: number, start: number, from: number, to: number): void => {
     if (!updates.has(update) && from < baseline.end && to > baseline.start)
-      found.push(identifierOf(job.name, slot, start));
+      found.push(formatIdentifier(job.name, slot, start));
   };
   if (tasks.state[slot] === RUNNING)
     add(tasks.update[slot] ?? 0, tasks.starts[slot] ?? 0, tasks.startedAt[slot] ?? 0, Infinity);
-  for (const index of pastOf(job, slot)) {
+  for (const index of walkPastTasks(job, slot)) {
     const to = past.to[index] ?? 0;
     if (to < baseline.start) break;
     add(past.update[index] ?? 0, past.start[index] ?? 0, past.from[index] ?? 0, to);

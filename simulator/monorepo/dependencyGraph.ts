@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { pathDown, reachedFrom } from '../../domain/dependents';
+import { pathDown, walkDependents } from '../../domain/dependents';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
 import type { Simulation } from '../simulation';
 import { dependentsIn } from './targets';
@@ -16,10 +16,10 @@ export const dependencyGraph = (simulation: Simulation): Hono =>
       const { targets } = simulation.state;
       const isKnown = (name: string): boolean => targets.has(name) || dependentsIn(targets).has(name);
       if (!isKnown(target)) return { affected: [] };
-      const reached = reachedFrom(dependentsIn(targets), target, depth);
+      const reached = walkDependents(dependentsIn(targets), target, depth);
       const affected = among.flatMap((built) => {
         const found = reached.get(built.target);
-        const at = orderOf(built.revision);
+        const at = parseRevisionOrder(built.revision);
         if (found === undefined || at === undefined || at < from || at >= to) return [];
         return [{ ...built, depth: found.depth, path: [...pathDown(reached, built.target)] }];
       });
@@ -28,7 +28,7 @@ export const dependencyGraph = (simulation: Simulation): Hono =>
   });
 
 function requireRevision(revision: string): number {
-  const order = orderOf(revision);
+  const order = parseRevisionOrder(revision);
   if (order !== undefined) return order;
   throw new ExtensionError(
     'unknown-revision',
@@ -37,7 +37,7 @@ function requireRevision(revision: string): number {
 }
 
 /** Undefined if the text is not a revision. */
-function orderOf(revision: string): number | undefined {
+function parseRevisionOrder(revision: string): number | undefined {
   const digits = /\d{1,15}$/.exec(revision)?.[0];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { dependentsOf, type Dependents } from '../../domain/dependents';
+import { invertDependencies, type Dependents } from '../../domain/dependents';
 import { body, parseInput } from '../controlInput';
 import { draw, openStream } from '../kernel/random';
 import type { Simulation } from '../simulation';
@@ -28,7 +28,7 @@ export function addTargetRoutes(app: Hono, simulation: Simulation): void {
     const asked = parseInput(schema, await body(c.req.raw));
     const { targets } = simulation.state;
     targets.clear();
-    for (const [name, deps] of drawnMonorepo(asked.targets, asked.seed)) targets.set(name, deps);
+    for (const [name, deps] of drawMonorepo(asked.targets, asked.seed)) targets.set(name, deps);
     walked.delete(targets);
     return c.json(asked, 201);
   });
@@ -39,7 +39,7 @@ const walked = new WeakMap<ReadonlyMap<string, readonly string[]>, Dependents>()
 
 /** The present dependents of each target. */
 export function dependentsIn(targets: ReadonlyMap<string, readonly string[]>): Dependents {
-  const known = walked.get(targets) ?? dependentsOf(targets);
+  const known = walked.get(targets) ?? invertDependencies(targets);
   walked.set(targets, known);
   return known;
 }
@@ -52,7 +52,7 @@ const MOST_DEPENDENCIES = 5;
  * A repository in which few libraries are in nearly everything and most are in little: each target depends on libraries
  * older than itself, and by far most often on the oldest. `//lib/0:lib` is the oldest; programs are `//app/N:main`.
  */
-export function drawnMonorepo(count: number, seed: number): Map<string, readonly string[]> {
+export function drawMonorepo(count: number, seed: number): Map<string, readonly string[]> {
   const stream = openStream(seed, 'monorepo');
   const libraries = Math.max(1, Math.floor(count * LIBRARIES));
   const targets = new Map<string, readonly string[]>();
@@ -72,7 +72,7 @@ const SKEW = 1.6;
 const libraryName = (n: number): string => `//lib/${n}:lib`;
 
 /** A target and everything that it is built from, each once, itself first. A dependency cycle is walked once. */
-export function closureOf(targets: ReadonlyMap<string, readonly string[]>, root: string): string[] {
+export function computeClosure(targets: ReadonlyMap<string, readonly string[]>, root: string): string[] {
   const found = new Set([root]);
   for (const next of found) for (const dep of targets.get(next) ?? []) found.add(dep);
   return [...found];

@@ -5,7 +5,7 @@ import { ConfigMemory, type ConfigState } from '../../configerator/pushType/memo
 import type { ConfigPorts } from '../../configerator/pushType/ports';
 import { configPushType } from '../../configerator/pushType/pushType';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
-import { land, simulatedChanges } from '../configerator/repository';
+import { land, createSimulatedChanges } from '../configerator/repository';
 import { SimulatedStore } from '../configerator/store';
 import type { Simulation } from '../simulation';
 import type { FleetJudge } from './judge';
@@ -88,7 +88,7 @@ export class SimulatedConfig {
     const store = new SimulatedStore(world);
     const ports: ConfigPorts = {
       storeOf: () => store,
-      changes: simulatedChanges(world),
+      changes: createSimulatedChanges(world),
       land: ({ repository, change }) => land(world(), repository, change),
       log: () => undefined,
       now: () => simulation.world.now,

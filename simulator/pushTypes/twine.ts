@@ -7,15 +7,22 @@ import type { UpdateVerb } from '../events';
 import { STEP_MS } from '../metrics/series';
 import { resolvePastTargets, resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
-import { indexOf, type FleetUpdate } from '../twine/fleet';
+import { internName, type FleetUpdate } from '../twine/fleet';
 import { budgetOfJob, jobSize, type Job } from '../twine/job';
 import { countVersions } from '../twine/jobs';
 import { prefetchVersion, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
 import { shiftTraffic } from '../twine/traffic';
-import { acceptUpdate, busyWith, commandUpdate, outdatedOf, unitProgress, type UpdateTarget } from '../twine/updates';
+import {
+  acceptUpdate,
+  busyWith,
+  commandUpdate,
+  countOutdatedTasks,
+  unitProgress,
+  type UpdateTarget,
+} from '../twine/updates';
 import type { FleetJudge } from './judge';
-import { configuredJobs, configProblems, isConfigured } from './twineConfig';
+import { listConfiguredJobs, configProblems, isConfigured } from './twineConfig';
 
 /** Name of this push type in the ledger and in HTTP faults. */
 const TWINE = 'twine';
@@ -52,7 +59,7 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
           toTarget(simulation, target, call, `targets.${index}`, true),
         );
         const news = targets.filter(({ job, version }) =>
-          prefetchVersion(simulation, job, indexOf(simulation.fleet, version)),
+          prefetchVersion(simulation, job, internName(simulation.fleet, version)),
         );
         return { answer: {}, effect: news.length > 0 };
       }),
@@ -60,7 +67,7 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
 }
 
 function fetchDeployUnits(simulation: Simulation, request: MethodRequest<'fetchDeployUnits'>, { context }: Call) {
-  const names = configuredJobs(simulation.fleet, context.config);
+  const names = listConfiguredJobs(simulation.fleet, context.config);
   const jobs = names.flatMap((name) => simulation.fleet.jobs.get(name) ?? []);
   const problems = configProblems(simulation.fleet, context.config);
   // A job that is gone must not fail the others.
@@ -80,7 +87,7 @@ function fetchDeployUnits(simulation: Simulation, request: MethodRequest<'fetchD
 function needsPush(simulation: Simulation, target: Target, call: Call) {
   const wanted = toTarget(simulation, target, call, 'targets', true);
   const { job } = wanted;
-  return { id: target.unit, size: jobSize(job), ...outdatedOf(simulation, wanted), budget: budgetOfJob(job) };
+  return { id: target.unit, size: jobSize(job), ...countOutdatedTasks(simulation, wanted), budget: budgetOfJob(job) };
 }
 
 /** Checks all targets before it begins the first: an update is accepted as a whole or not at all. */

@@ -16,7 +16,7 @@ export function configProblems(fleet: TwineFleet, config: Readonly<Record<string
   const extra = unknown.map((key) => ({ path: `config.${key}`, message: `twine knows only jobs, not ${key}` }));
   const { jobs, service } = config;
   if (typeof service === 'string' && jobs === undefined)
-    return configuredJobs(fleet, config).length > 0
+    return listConfiguredJobs(fleet, config).length > 0
       ? extra
       : [...extra, { path: 'config.service', message: `no job belongs to the service ${service}` }];
   if (!Array.isArray(jobs) || jobs.length === 0)
@@ -25,7 +25,7 @@ export function configProblems(fleet: TwineFleet, config: Readonly<Record<string
 }
 
 /** The jobs that a config names; none if the config is invalid. */
-export function configuredJobs({ jobs }: TwineFleet, config: Readonly<Record<string, unknown>>): string[] {
+export function listConfiguredJobs({ jobs }: TwineFleet, config: Readonly<Record<string, unknown>>): string[] {
   const { jobs: names, service } = config;
   if (Array.isArray(names)) return names.filter((job) => typeof job === 'string');
   return [...jobs.values()].filter((job) => job.service === service).map(({ name }) => name);

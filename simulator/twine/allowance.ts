@@ -14,7 +14,7 @@ export function budgetRefusal(job: Job): string | null {
 
 /** Why the region does no destructive operation now; null if it may. A refused region is checked again automatically. */
 export function paceRefusal(twine: Twine, region: string): string | null {
-  const pace = paceOf(twine, region);
+  const pace = refillPace(twine, region);
   if (pace.left >= 1) return null;
   if (!pace.isWaiting) twine.world.after(PACE_MS, { kind: 'pace', region });
   pace.isWaiting = true;
@@ -23,15 +23,15 @@ export function paceRefusal(twine: Twine, region: string): string | null {
 
 /** Counts one destructive operation. */
 export function spendPace(twine: Twine, region: string): void {
-  paceOf(twine, region).left -= 1;
+  refillPace(twine, region).left -= 1;
 }
 
 /** Schedules the jobs of a region that was refused. */
 export function resumePace(twine: Twine, region: string): void {
-  paceOf(twine, region).isWaiting = false;
+  refillPace(twine, region).isWaiting = false;
 }
 
-function paceOf({ fleet, world }: Twine, region: string): Pace {
+function refillPace({ fleet, world }: Twine, region: string): Pace {
   const { perMinute, burst } = fleet.paceLimit;
   let pace = fleet.paces.get(region);
   if (pace === undefined) fleet.paces.set(region, (pace = { left: burst, at: world.now, isWaiting: false }));

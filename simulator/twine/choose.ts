@@ -1,8 +1,8 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { TwineFleet } from './fleet';
-import { DOWN, hasTask, RUNNING, jobSize, UPDATING, updateOf, type Job } from './job';
+import { DOWN, hasTask, RUNNING, jobSize, UPDATING, getLastUpdate, type Job } from './job';
 import { activeUnits, wants } from './scheduler';
-import { crashed, isMachineUp } from './tasks';
+import { hasCrashed, isMachineUp } from './tasks';
 
 /** The part of a target that concerns one job. */
 export interface Wish {
@@ -23,7 +23,7 @@ export interface Wish {
 export function chooseSlots(fleet: TwineFleet, job: Job, wish: Wish, now: number): Int32Array {
   const outdated = (slot: number): boolean => wants(job, { version: wish.version, acceptedAt: now }, slot);
   const slots = wish.updatedBy
-    ? touched(job, indicesOf(fleet, withReverts(fleet, wish.updatedBy)), outdated)
+    ? listTouchedSlots(job, findUpdateIndices(fleet, withReverts(fleet, wish.updatedBy)), outdated)
     : slotsLacking(fleet, job, wish, outdated);
   const ordered = inOrder(job, slots, wish.urgency);
   return Int32Array.from(wish.updatedBy ? ordered.slice(0, atMost(fleet, job, wish, ordered.length)) : ordered);
@@ -31,19 +31,19 @@ export function chooseSlots(fleet: TwineFleet, job: Job, wish: Wish, now: number
 
 /** The most tasks that an update takes of those that it undoes. */
 function atMost(fleet: TwineFleet, job: Job, wish: Wish, count: number): number {
-  const coming = arriving(fleet, job, wish).length;
+  const coming = listArrivingSlots(fleet, job, wish).length;
   return Math.max(0, tasksOf(wish.amount ?? { all: true }, count + coming) - coming);
 }
 
 /** The tasks that are already on their way to the version. They do not count as done before they are up. */
-export function arriving(
+export function listArrivingSlots(
   fleet: TwineFleet,
   job: Job,
   { version, updatedBy, exclude }: Omit<Wish, 'urgency'>,
 ): number[] {
-  const isReserved = reservedSlots(fleet, job, exclude ?? []);
-  const undone = updatedBy && indicesOf(fleet, withReverts(fleet, updatedBy));
-  const isMeant = (slot: number): boolean => (undone ? undone.has(updateOf(job, slot)) : !isReserved(slot));
+  const isReserved = buildReservedCheck(fleet, job, exclude ?? []);
+  const undone = updatedBy && findUpdateIndices(fleet, withReverts(fleet, updatedBy));
+  const isMeant = (slot: number): boolean => (undone ? undone.has(getLastUpdate(job, slot)) : !isReserved(slot));
   const slots: number[] = [];
   for (let slot = 0; slot < job.size; slot += 1)
     if (job.tasks.state[slot] === UPDATING && job.tasks.version[slot] === version && isMeant(slot)) slots.push(slot);
@@ -63,20 +63,20 @@ export function withReverts(fleet: TwineFleet, updatedBy: readonly string[]): st
 }
 
 /** The indices of the update ids that the fleet knows. */
-export const indicesOf = (fleet: TwineFleet, updateIds: readonly string[]): Set<number> =>
+export const findUpdateIndices = (fleet: TwineFleet, updateIds: readonly string[]): Set<number> =>
   new Set(updateIds.flatMap((id) => fleet.indices.get(id) ?? []));
 
 type Outdated = (slot: number) => boolean;
 
-function touched(job: Job, updates: ReadonlySet<number>, outdated: Outdated): number[] {
+function listTouchedSlots(job: Job, updates: ReadonlySet<number>, outdated: Outdated): number[] {
   const slots: number[] = [];
   for (let slot = 0; slot < job.size; slot += 1)
-    if (updates.has(updateOf(job, slot)) && outdated(slot)) slots.push(slot);
+    if (updates.has(getLastUpdate(job, slot)) && outdated(slot)) slots.push(slot);
   return slots;
 }
 
 function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: Outdated): number[] {
-  const isReserved = reservedSlots(fleet, job, wish.exclude ?? []);
+  const isReserved = buildReservedCheck(fleet, job, wish.exclude ?? []);
   const failed: number[] = [];
   const others: number[] = [];
   const brought: number[] = [];
@@ -86,7 +86,7 @@ function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: Outdate
   for (let slot = 0; slot < job.size; slot += 1) {
     if (!hasTask(job, slot) || isReserved(slot)) continue;
     if (!outdated(slot)) current += 1;
-    else if (crashed(job, slot)) failed.push(slot);
+    else if (hasCrashed(job, slot)) failed.push(slot);
     else if (isLost(slot)) lost.push(slot);
     else (job.tasks.version[slot] === job.version ? others : brought).push(slot);
   }
@@ -95,12 +95,12 @@ function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: Outdate
 }
 
 /** Tasks that excluded updates touched or are about to touch: they do not count, and are not taken. */
-function reservedSlots(fleet: TwineFleet, job: Job, exclude: readonly string[]): (slot: number) => boolean {
+function buildReservedCheck(fleet: TwineFleet, job: Job, exclude: readonly string[]): (slot: number) => boolean {
   const ids = withReverts(fleet, exclude);
-  const updates = indicesOf(fleet, ids);
+  const updates = findUpdateIndices(fleet, ids);
   const chosen = activeUnits({ fleet }, job).flatMap(([id, unit]) => (ids.includes(id) ? [...unit.slots] : []));
   const coming = new Set(chosen);
-  return (slot) => updates.has(updateOf(job, slot)) || coming.has(slot);
+  return (slot) => updates.has(getLastUpdate(job, slot)) || coming.has(slot);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Twine } from './fleet';
 import type { Job } from './job';
 
 /** `kvstore-x/3`: the name of a task for controllers. */
-export const taskIdOf = (job: Job, slot: number): string => `${job.name}/${slot}`;
+export const formatTaskId = (job: Job, slot: number): string => `${job.name}/${slot}`;
 
 /** An approved operation begins. */
 export function beginOp({ control }: Job, { op, slot }: OpApproval): void {

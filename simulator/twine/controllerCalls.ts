@@ -1,12 +1,12 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import type { DueEvent } from '../events';
-import { askAgain, taskIdOf, voidApprovals, wakeControl } from './control';
+import { askAgain, formatTaskId, voidApprovals, wakeControl } from './control';
 import type { ControlState, OpApproval } from './controlState';
-import { wantedByResizeAndRestart } from './resizeAndRestart';
+import { listRequestApprovals } from './resizeAndRestart';
 import { nameAtIndex, type Twine, type UnitUpdate } from './fleet';
 import { hasTask, RUNNING, type Job } from './job';
 import { noticesFor } from './maintenance';
-import { wantedByFaults } from './relocation';
+import { listFaultApprovals } from './relocation';
 import { activeUnits, schedule, takeFree } from './scheduler';
 import { schedulerDown } from './tasks';
 
@@ -24,14 +24,14 @@ export function prepareCall(twine: Twine, job: Job, at: number): void {
   if (control.call?.isUnderWay || schedulerDown(twine, job.region)) return;
   for (const [id, unit] of activeUnits(twine, job)) takeFree(twine, job, id, unit);
   const wanted = [
-    ...wantedByFaults(twine, job),
-    ...wantedByResizeAndRestart(twine, job),
-    ...wantedByUpdates(twine, job),
+    ...listFaultApprovals(twine, job),
+    ...listRequestApprovals(twine, job),
+    ...listUpdateApprovals(twine, job),
   ];
   withdraw(control, wanted);
   const told = { advanceNotices: noticesFor(twine, job), allUnhealthyTasks: unhealthyTasks(job) };
   if (wanted.length === 0 && control.completed.length === 0 && !isNews(control, told)) return;
-  const page = pageOf(wanted, control.page);
+  const page = pickPage(wanted, control.page);
   const asked = new Map(page.map((approval) => [approval.op.id, approval]));
   const request = {
     jobHandle: job.name,
@@ -93,29 +93,29 @@ function withdraw(control: ControlState, wanted: readonly OpApproval[]): void {
 const isNews = ({ told }: ControlState, { allUnhealthyTasks, advanceNotices }: ControlState['told']): boolean =>
   JSON.stringify([told.allUnhealthyTasks, told.advanceNotices]) !== JSON.stringify([allUnhealthyTasks, advanceNotices]);
 
-const pageOf = (wanted: readonly OpApproval[], page: number): readonly OpApproval[] => {
+const pickPage = (wanted: readonly OpApproval[], page: number): readonly OpApproval[] => {
   const pages = Math.max(1, Math.ceil(wanted.length / MAX_OPS));
   return wanted.slice((page % pages) * MAX_OPS, ((page % pages) + 1) * MAX_OPS);
 };
 
-function wantedByUpdates(twine: Twine, job: Job): OpApproval[] {
+function listUpdateApprovals(twine: Twine, job: Job): OpApproval[] {
   return activeUnits(twine, job).flatMap(([owner, unit]) =>
     unit.state === 'active'
-      ? [...(unit.waiting ?? [])].flatMap((slot) => wantedUpdate(twine, job, owner, unit, slot))
+      ? [...(unit.waiting ?? [])].flatMap((slot) => buildUpdateApproval(twine, job, owner, unit, slot))
       : [],
   );
 }
 
-function wantedUpdate(twine: Twine, job: Job, owner: string, unit: UnitUpdate, slot: number): OpApproval[] {
+function buildUpdateApproval(twine: Twine, job: Job, owner: string, unit: UnitUpdate, slot: number): OpApproval[] {
   if (job.tasks.state[slot] !== RUNNING) return [];
   const toVersion = nameAtIndex(twine.fleet, unit.version) ?? '';
-  const op: TaskOp = { id: `${owner}/${slot}`, task: taskIdOf(job, slot), kind: 'update', toVersion };
+  const op: TaskOp = { id: `${owner}/${slot}`, task: formatTaskId(job, slot), kind: 'update', toVersion };
   return [{ op, slot, owner }];
 }
 
 function unhealthyTasks(job: Job): string[] {
   const found: string[] = [];
   for (let slot = 0; slot < job.size; slot += 1)
-    if (hasTask(job, slot) && job.tasks.state[slot] !== RUNNING) found.push(taskIdOf(job, slot));
+    if (hasTask(job, slot) && job.tasks.state[slot] !== RUNNING) found.push(formatTaskId(job, slot));
   return found;
 }

@@ -1,5 +1,5 @@
 import { forgetAnswers, wakeControl } from './control';
-import { layoutOf, type Twine } from './fleet';
+import { getRegionLayout, type Twine } from './fleet';
 import { DOWN, hasTask, type Job } from './job';
 import { schedule } from './scheduler';
 import { leaveState, isMachineUp, startAfter } from './tasks';
@@ -16,13 +16,13 @@ export function addFault(
 ): void {
   const { world, fleet } = twine;
   const fault: FleetFault =
-    place.kind === 'scheduler' ? place : { ...place, layout: layoutOf(fleet, place.region), moves: null };
+    place.kind === 'scheduler' ? place : { ...place, layout: getRegionLayout(fleet, place.region), moves: null };
   fleet.faults.set(fault.id, fault);
   const losesScheduler = fault.kind === 'region' || fault.kind === 'scheduler';
   if (losesScheduler) twine.notify({ kind: 'scheduler-down', region: place.region });
   for (const job of fleet.jobs.values()) {
     if (losesScheduler && job.region === place.region) forgetAnswers(job);
-    for (const slot of coveredSlots(job, fault)) {
+    for (const slot of listCoveredSlots(job, fault)) {
       leaveState(twine, job, slot, DOWN, 'fault');
       job.tasks.crashes[slot] = 0;
     }
@@ -38,7 +38,7 @@ export function liftFault(twine: Twine, id: string): boolean {
   if (fault === undefined) return false;
   twine.fleet.faults.delete(id);
   for (const job of twine.fleet.jobs.values()) {
-    for (const slot of coveredSlots(job, fault))
+    for (const slot of listCoveredSlots(job, fault))
       if (job.tasks.state[slot] === DOWN && isMachineUp(twine, job, slot))
         startAfter(twine, job, slot, job.timings.startMs);
     schedule(twine, job);
@@ -53,7 +53,7 @@ export function moveAway(twine: Twine, id: string): void {
   if (fault?.kind !== 'machine') return;
   fault.moves = new Map();
   for (const job of twine.fleet.jobs.values()) {
-    const slots = coveredSlots(job, fault);
+    const slots = listCoveredSlots(job, fault);
     if (slots.length === 0) continue;
     fault.moves.set(job.name, slots);
     wakeControl(twine, job);
@@ -61,7 +61,7 @@ export function moveAway(twine: Twine, id: string): void {
   }
 }
 
-function coveredSlots(job: Job, fault: FleetFault): number[] {
+function listCoveredSlots(job: Job, fault: FleetFault): number[] {
   const slots: number[] = [];
   if (fault.kind === 'scheduler' || ('region' in fault && job.region !== fault.region)) return slots;
   for (let slot = 0; slot < job.size; slot += 1)

@@ -105,11 +105,11 @@ export const freshProgress = (): Pick<
   'cursor' | 'waiting' | 'left' | 'rejected' | 'inFlight' | 'state' | 'reason'
 > => ({ cursor: 0, waiting: null, left: 0, rejected: new Set(), inFlight: 0, state: 'active', reason: null });
 
-export const layoutOf = ({ layouts }: Pick<TwineFleet, 'layouts'>, region: string): RegionLayout =>
+export const getRegionLayout = ({ layouts }: Pick<TwineFleet, 'layouts'>, region: string): RegionLayout =>
   layouts.get(region) ?? DEFAULT_LAYOUT;
 
 /** The index of a name; a new name is added. */
-export function indexOf(fleet: TwineFleet, name: string): number {
+export function internName(fleet: TwineFleet, name: string): number {
   let index = fleet.indices.get(name);
   if (index === undefined) {
     index = fleet.names.push(name) - 1;

@@ -194,7 +194,7 @@ export const jobSize = ({ size, holes }: Pick<Job, 'size' | 'holes'>): number =>
 export const hasTask = (job: Job, slot: number): boolean => slot < job.size && job.tasks.state[slot] !== GONE;
 
 /** The slots of all tasks of a job, running or not. */
-export const slotsOf = (job: Job): number[] =>
+export const listTaskSlots = (job: Job): number[] =>
   Array.from({ length: job.size }, (_, slot) => slot).filter((slot) => hasTask(job, slot));
 
 /** Makes room for `size` slots. */
@@ -210,10 +210,11 @@ export const slotVersion = (job: Job, slot: number): number =>
   job.swaps.get(slot)?.version ?? job.tasks.version[slot] ?? 0;
 
 /** The update that touched a slot last. */
-export const updateOf = (job: Job, slot: number): number => job.swaps.get(slot)?.update ?? job.tasks.update[slot] ?? 0;
+export const getLastUpdate = (job: Job, slot: number): number =>
+  job.swaps.get(slot)?.update ?? job.tasks.update[slot] ?? 0;
 
 /** Simulated ms until a new task of a version can start: 0 if it was prefetched. */
-export const fetchMsOf = (job: Job, version: number, now: number): number =>
+export const computeFetchMs = (job: Job, version: number, now: number): number =>
   (job.prefetched.get(version) ?? Infinity) <= now ? 0 : job.timings.fetchMs;
 
 /** How many tasks may be unavailable: percentages round down, to at least one. */
@@ -223,10 +224,10 @@ export const budgetOfJob = (job: Pick<Job, 'budget' | 'size' | 'holes'>): number
     : tasksIn(job.budget, jobSize(job));
 
 /** How many tasks are updated at a time. */
-export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, jobSize(job)));
+export const computeNSmall = (job: Job): number => Math.max(1, tasksOf(job.nSmall, jobSize(job)));
 
 /** `kvstore-x/3/17`: slot 3, its seventeenth start. New on every start. */
-export const identifierOf = (job: string, slot: number, start: number): string => `${job}/${slot}/${start}`;
+export const formatIdentifier = (job: string, slot: number, start: number): string => `${job}/${slot}/${start}`;
 
 /** The slot and start that an identifier names; undefined if it does not belong to this job. */
 export function parseIdentifier(job: string, identifier: string): { slot: number; start: number } | undefined {
@@ -239,7 +240,7 @@ export function parseIdentifier(job: string, identifier: string): { slot: number
 }
 
 /** The tasks that ran in a slot before the present one, latest first, as indices into `past`. */
-export function* pastOf(job: Job, slot: number): Generator<number> {
+export function* walkPastTasks(job: Job, slot: number): Generator<number> {
   for (let next = job.tasks.lastPast[slot] ?? 0; next > 0; next = job.past.previous[next - 1] ?? 0) yield next - 1;
 }
 

@@ -1,5 +1,5 @@
 import { wakeControl } from './control';
-import { indexOf, nameAtIndex, type Twine } from './fleet';
+import { internName, nameAtIndex, type Twine } from './fleet';
 import {
   createJob,
   DOWN,
@@ -8,7 +8,7 @@ import {
   MOVING,
   RUNNING,
   jobSize,
-  slotsOf,
+  listTaskSlots,
   UPDATING,
   type Job,
   type JobSpec,
@@ -43,7 +43,7 @@ export interface JobView {
 /** Puts a job into the fleet, running `version`. */
 export function addJob(twine: Twine, spec: Omit<JobSpec, 'version'> & { readonly version: string }): Job {
   const { world, fleet } = twine;
-  const job = createJob({ ...spec, version: indexOf(fleet, spec.version) }, world.now - world.scaled(PAST_MS));
+  const job = createJob({ ...spec, version: internName(fleet, spec.version) }, world.now - world.scaled(PAST_MS));
   fleet.jobs.set(job.name, job);
   twine.notify({ kind: 'job-sized', job: job.name, size: job.size, budget: job.budget });
   if (job.autoscale) world.after(job.autoscale.everyMs, { kind: 'autoscale', job: job.name });
@@ -107,7 +107,7 @@ export function viewJob(twine: Twine, job: Job): JobView {
 export function countVersions(twine: Twine, job: Job): Map<string, number> {
   const counts = new Map<string, number>();
   const perIndex = new Map<number, number>();
-  for (const slot of slotsOf(job)) {
+  for (const slot of listTaskSlots(job)) {
     const version = job.tasks.version[slot] ?? 0;
     perIndex.set(version, (perIndex.get(version) ?? 0) + 1);
   }

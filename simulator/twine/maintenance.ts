@@ -65,10 +65,10 @@ export function noticesFor({ fleet, world }: Twine, job: Job): AdvanceNotice[] {
   return [...fleet.faults.values()].flatMap((fault) => {
     if (fault.kind !== 'maintenance' || fault.phase === 'working') return [];
     const slots = (fault.slots.get(job.name) ?? []).filter((slot) =>
-      faultCovers(fault, job.region, machineOf(job, slot)),
+      faultCovers(fault, job.region, getSlotMachine(job, slot)),
     );
     if (slots.length === 0 || world.now >= fault.deadline) return [];
-    const machineIds = [...new Set(slots.map((slot) => machineName(job.region, machineOf(job, slot))))];
+    const machineIds = [...new Set(slots.map((slot) => machineName(job.region, getSlotMachine(job, slot))))];
     const { start, deadline } = fault;
     return [{ machineIds, kind: 'maintenance', start, end: start + fault.duration, deadline }];
   });
@@ -96,8 +96,8 @@ function slotsOn(fault: Maintenance, job: Job): number[] {
   const slots: number[] = [];
   if (!fault.machines.has(job.region)) return slots;
   for (let slot = 0; slot < job.size; slot += 1)
-    if (hasTask(job, slot) && faultCovers(fault, job.region, machineOf(job, slot))) slots.push(slot);
+    if (hasTask(job, slot) && faultCovers(fault, job.region, getSlotMachine(job, slot))) slots.push(slot);
   return slots;
 }
 
-const machineOf = (job: Job, slot: number): number => job.tasks.machine[slot] ?? 0;
+const getSlotMachine = (job: Job, slot: number): number => job.tasks.machine[slot] ?? 0;

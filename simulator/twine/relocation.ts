@@ -1,6 +1,6 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
-import { beginOp, completeOp, taskIdOf } from './control';
+import { beginOp, completeOp, formatTaskId } from './control';
 import type { OpApproval } from './controlState';
 import { isLeaving } from './resizeAndRestart';
 import type { Twine } from './fleet';
@@ -24,7 +24,7 @@ export function relieve(twine: Twine, job: Job): void {
 }
 
 /** The approvals that faults need from a controller: a move and, before maintenance, also a stop. */
-export function wantedByFaults(twine: Twine, job: Job): OpApproval[] {
+export function listFaultApprovals(twine: Twine, job: Job): OpApproval[] {
   return [...twine.fleet.faults.values()].flatMap((fault) =>
     (slotsToLeave(fault, job) ?? []).flatMap((slot) => {
       if (!isThere(fault, job, slot) || !isMovable(job, slot) || isLeaving(job, slot)) return [];
@@ -87,6 +87,6 @@ const isMovable = (job: Job, slot: number): boolean =>
   job.tasks.state[slot] === RUNNING || job.tasks.state[slot] === DOWN;
 
 function relocationOp(job: Job, fault: FleetFault, slot: number, kind: 'move' | 'stop'): OpApproval {
-  const op: TaskOp = { id: `${kind}/${fault.id}/${slot}`, task: taskIdOf(job, slot), kind };
+  const op: TaskOp = { id: `${kind}/${fault.id}/${slot}`, task: formatTaskId(job, slot), kind };
   return { op, slot, owner: fault.id };
 }

@@ -1,9 +1,9 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
-import { beginOp, completeOp, taskIdOf } from './control';
+import { beginOp, completeOp, formatTaskId } from './control';
 import type { OpApproval } from './controlState';
 import type { Twine } from './fleet';
-import { DOWN, hasTask, nSmallOf, RUNNING, jobSize, type Job, type Restart, type Shrink } from './job';
+import { DOWN, hasTask, computeNSmall, RUNNING, jobSize, type Job, type Restart, type Shrink } from './job';
 import { leaveState, noteSize, removeSlot, startAfter } from './tasks';
 import { faultCovers } from './topology';
 
@@ -16,7 +16,7 @@ export function resizeAndRestart(twine: Twine, job: Job): void {
 }
 
 /** The approvals that these requests need from a controller. */
-export function wantedByResizeAndRestart(twine: Twine, job: Job): OpApproval[] {
+export function listRequestApprovals(twine: Twine, job: Job): OpApproval[] {
   const { shrink, restart } = job;
   const leaving = shrink === null ? [] : surplusSlots(job, shrink).filter((slot) => isUndisturbed(job, slot));
   const starting = restart === null ? [] : [...restart.slots].filter((slot) => canRestart(twine, job, restart, slot));
@@ -57,7 +57,7 @@ function restartOn(twine: Twine, job: Job, restart: Restart): void {
   for (const [slot, epoch] of away) if (job.tasks.epoch[slot] !== epoch) away.delete(slot);
   const asked = job.control ? approvalsFor(job, restart.id) : [...slots].map((slot) => ({ slot }));
   for (const next of asked) {
-    if (away.size >= nSmallOf(job)) break;
+    if (away.size >= computeNSmall(job)) break;
     if (!slots.has(next.slot) || !canRestart(twine, job, restart, next.slot)) continue;
     if (budgetRefusal(job) !== null || paceRefusal(twine, job.region) !== null) break;
     spendPace(twine, job.region);
@@ -97,6 +97,6 @@ const canRestart = (twine: Twine, job: Job, restart: Restart, slot: number): boo
   ![...twine.fleet.faults.values()].some((fault) => faultCovers(fault, job.region, job.tasks.machine[slot] ?? 0));
 
 function resizeOrRestartOp(job: Job, owner: string, slot: number, kind: 'stop' | 'restart'): OpApproval {
-  const op: TaskOp = { id: `${owner}/${slot}`, task: taskIdOf(job, slot), kind };
+  const op: TaskOp = { id: `${owner}/${slot}`, task: formatTaskId(job, slot), kind };
   return { op, slot, owner };
 }

@@ -3,11 +3,11 @@ import type { UpdateEndState } from '../events';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
 import { beginOp, completeOp, dropOp, wakeControl } from './control';
 import { nameAtIndex, type Twine, type UnitUpdate } from './fleet';
-import { hasTask, fetchMsOf, nSmallOf, RUNNING, UPDATING, slotVersion, type Job } from './job';
+import { hasTask, computeFetchMs, computeNSmall, RUNNING, UPDATING, slotVersion, type Job } from './job';
 import { failRestart, resizeAndRestart } from './resizeAndRestart';
 import { relieve } from './relocation';
 import { beginSwap } from './swaps';
-import { crashed, finishStart, leaveState, isMachineUp, regionDown, schedulerDown, startAfter } from './tasks';
+import { hasCrashed, finishStart, leaveState, isMachineUp, regionDown, schedulerDown, startAfter } from './tasks';
 
 /**
  * One step of a region's scheduler for one job. It moves tasks that must leave their machine, and removes and restarts tasks as requested. When the
@@ -29,7 +29,7 @@ export function schedule(twine: Twine, job: Job): void {
 }
 
 function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
-  if (unit.inFlight === 0) unit.left = nSmallOf(job);
+  if (unit.inFlight === 0) unit.left = computeNSmall(job);
   else if (unit.left === 0) return;
   unit.reason = null;
   while (unit.left > 0 && unit.cursor < unit.slots.length) {
@@ -50,7 +50,7 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
   const { control } = job;
   const waiting = unit.waiting ?? new Set();
   unit.reason = null;
-  const limit = nSmallOf(job);
+  const limit = computeNSmall(job);
   for (const approval of control?.approved.values() ?? []) {
     if (approval.owner !== id || !waiting.has(approval.slot)) continue;
     if (unit.inFlight >= limit) break;
@@ -78,7 +78,7 @@ export function takeFree(twine: Twine, job: Job, id: string, unit: UnitUpdate): 
   for (const slot of [...unit.waiting]) {
     const state = job.tasks.state[slot];
     if ((state === RUNNING || (state === UPDATING && !isUrgent)) && wants(job, unit, slot)) continue;
-    if (unit.inFlight >= nSmallOf(job)) break;
+    if (unit.inFlight >= computeNSmall(job)) break;
     takeTask(twine, job, id, unit, slot);
     leaveQueue(unit, slot);
   }
@@ -142,7 +142,7 @@ export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>
   if (!hasTask(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
   // A task that starts next to the old one is not up yet.
   const runs = tasks.version[slot] === unit.version && slotVersion(job, slot) === unit.version;
-  return !runs || crashed(job, slot);
+  return !runs || hasCrashed(job, slot);
 }
 
 /** Takes a task; if it must wait, returns the reason. */
@@ -179,6 +179,6 @@ function takeTask(
   unit.inFlight += 1;
   unit.left -= 1;
   const { stopMs, startMs } = job.timings;
-  startAfter(twine, job, slot, fetchMsOf(job, unit.version, twine.world.now) + stopMs + startMs);
+  startAfter(twine, job, slot, computeFetchMs(job, unit.version, twine.world.now) + stopMs + startMs);
   return null;
 }

@@ -1,6 +1,6 @@
 import { completeOp } from './control';
 import { nameAtIndex, type Twine } from './fleet';
-import { fetchMsOf, type Job, type Swap } from './job';
+import { computeFetchMs, type Job, type Swap } from './job';
 import { releaseFlight, startAfter } from './tasks';
 
 /**
@@ -20,7 +20,7 @@ export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boo
   if (!isTakenOver) tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   if (starts) job.swaps.set(slot, swap);
   if (starts && !isTakenOver)
-    startAfter(twine, job, slot, fetchMsOf(job, swap.version, twine.world.now) + job.timings.startMs);
+    startAfter(twine, job, slot, computeFetchMs(job, swap.version, twine.world.now) + job.timings.startMs);
   if (!starts) tasks.update[slot] = swap.update;
   const change = { from: 'running', to: 'running', why: 'update', previous } as const;
   twine.notify({ kind: 'task', job: job.name, slot, ...change, update: nameAtIndex(twine.fleet, swap.update) });

@@ -2,7 +2,7 @@ import type { TaskEvent } from '../events';
 import { completeOp, wakeControl } from './control';
 import { countLog, currentCount, setCount } from './countLog';
 import { nameAtIndex, type Twine, type UnitUpdate } from './fleet';
-import { DOWN, hasTask, GONE, RUNNING, jobSize, STATE_NAMES, UPDATING, updateOf, type Job } from './job';
+import { DOWN, hasTask, GONE, RUNNING, jobSize, STATE_NAMES, UPDATING, getLastUpdate, type Job } from './job';
 import { spareMachine } from './machines';
 import { faultCovers } from './topology';
 
@@ -24,7 +24,7 @@ export function isMachineUp(twine: Pick<Twine, 'fleet'>, job: Job, slot: number)
 }
 
 /** A task whose start failed and will be retried. */
-export const crashed = (job: Job, slot: number): boolean =>
+export const hasCrashed = (job: Job, slot: number): boolean =>
   job.tasks.state[slot] === DOWN && (job.tasks.crashes[slot] ?? 0) > 0;
 
 export const regionDown = (twine: Twine, region: string): boolean =>
@@ -40,7 +40,7 @@ export const schedulerDown = (twine: Twine, region: string): boolean =>
 export function leaveState(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
   const { tasks } = job;
   const from = tasks.state[slot] ?? RUNNING;
-  const previous = nameAtIndex(twine.fleet, updateOf(job, slot));
+  const previous = nameAtIndex(twine.fleet, getLastUpdate(job, slot));
   if (from === RUNNING) closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
   if (from === UPDATING) releaseFlight(twine, job, tasks.update[slot] ?? 0);
   completeOp(job, slot);

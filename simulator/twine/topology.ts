@@ -76,9 +76,9 @@ export function faultCovers(fault: FleetFault, region: string, machine: number):
     case 'machine':
       return fault.index === machine;
     case 'msb':
-      return fault.index === msbOf(layout, machine);
+      return fault.index === getMsb(layout, machine);
     case 'datacentre':
-      return fault.index === Math.floor((msbOf(layout, machine) * layout.datacentres) / layout.msbs);
+      return fault.index === Math.floor((getMsb(layout, machine) * layout.datacentres) / layout.msbs);
     case 'region':
       return true;
     case 'scheduler':
@@ -87,4 +87,4 @@ export function faultCovers(fault: FleetFault, region: string, machine: number):
 }
 
 /** The main switch board of a machine. */
-const msbOf = ({ msbs }: RegionLayout, machine: number): number => machine % msbs;
+const getMsb = ({ msbs }: RegionLayout, machine: number): number => machine % msbs;

@@ -27,14 +27,14 @@ export function trafficFactor(fleet: TwineFleet, job: Job, version: number, at: 
   const shift = fleet.traffic?.get(job.name)?.findLast((one) => one.at <= at);
   const running = countAt(job.running, at);
   if (shift === undefined || running === 0) return 1;
-  const named = countOf(fleet, job, shift.version, at);
+  const named = countVersionAt(fleet, job, shift.version, at);
   const share = shift.percent / 100;
   // A task that did not run then is not counted.
   if (nameAtIndex(fleet, version) === shift.version) return named === 0 ? 0 : share / (named / running);
   return named === running ? 0 : (1 - share) / (1 - named / running);
 }
 
-function countOf(fleet: TwineFleet, job: Job, version: string, at: number): number {
+function countVersionAt(fleet: TwineFleet, job: Job, version: string, at: number): number {
   const log = job.runningOf.get(fleet.indices.get(version) ?? -1);
   return log === undefined ? 0 : countAt(log, at);
 }

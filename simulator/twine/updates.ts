@@ -1,10 +1,10 @@
 import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
-import { arriving, chooseSlots, indicesOf, withReverts, type Wish } from './choose';
+import { listArrivingSlots, chooseSlots, findUpdateIndices, withReverts, type Wish } from './choose';
 import {
   deployOfUpdate,
   freshProgress,
-  indexOf,
+  internName,
   nameAtIndex,
   type TwineFleet,
   type Twine,
@@ -13,7 +13,7 @@ import {
 } from './fleet';
 import { DOWN, hasTask, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
-import { crashed, isMachineUp, releaseFlight } from './tasks';
+import { hasCrashed, isMachineUp, releaseFlight } from './tasks';
 
 /** The part of an update that concerns one job. */
 export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
@@ -50,7 +50,7 @@ export function acceptUpdate(twine: Twine, request: FleetUpdateRequest): void {
     ...new Set([...(known?.[field] ?? []), ...request.targets.flatMap((target) => target[field] ?? [])]),
   ];
   const [updatedBy, exclude] = [all('updatedBy'), all('exclude')];
-  const inherits = [...new Set([...(known?.inherits ?? []), ...inherited(twine.fleet, request)])];
+  const inherits = [...new Set([...(known?.inherits ?? []), ...findInherited(twine.fleet, request)])];
   const update: FleetUpdate = {
     id,
     urgency,
@@ -60,7 +60,7 @@ export function acceptUpdate(twine: Twine, request: FleetUpdateRequest): void {
     exclude,
     units: known?.units ?? new Map(),
   };
-  indexOf(twine.fleet, id);
+  internName(twine.fleet, id);
   twine.fleet.updates.set(id, update);
   for (const target of request.targets) acceptOn(twine, update, target);
   for (const { job } of request.targets) schedule(twine, job);
@@ -96,10 +96,10 @@ export function unitProgress(twine: Twine, unit: UnitUpdate): UnitProgress {
 }
 
 /** How many tasks a target would still have to change or wait for, and how many of these have left their old version and are not up. */
-export function outdatedOf({ fleet, world }: Twine, target: UpdateTarget): { outdated: number; down: number } {
+export function countOutdatedTasks({ fleet, world }: Twine, target: UpdateTarget): { outdated: number; down: number } {
   const { job } = target;
-  const wish = { ...target, version: indexOf(fleet, target.version), urgency: 'normal' } as const;
-  const slots = [...arriving(fleet, job, wish), ...chooseSlots(fleet, job, wish, world.now)];
+  const wish = { ...target, version: internName(fleet, target.version), urgency: 'normal' } as const;
+  const slots = [...listArrivingSlots(fleet, job, wish), ...chooseSlots(fleet, job, wish, world.now)];
   const down = slots.filter((slot) => job.tasks.version[slot] === wish.version && job.tasks.state[slot] !== RUNNING);
   return { outdated: slots.length, down: down.length };
 }
@@ -110,17 +110,17 @@ function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void
   for (const [id, earlier] of activeUnits(twine, job))
     if (deployOfUpdate(id) === deployOfUpdate(update.id))
       endUnit(twine, job, id, earlier, 'superseded', `superseded by ${update.id}`);
-  const version = indexOf(fleet, target.version);
+  const version = internName(fleet, target.version);
   const wish = { ...target, version, urgency: update.urgency };
-  const [coming, chosen] = [arriving(fleet, job, wish), chooseSlots(fleet, job, wish, world.now)];
+  const [coming, chosen] = [listArrivingSlots(fleet, job, wish), chooseSlots(fleet, job, wish, world.now)];
   const slots = Int32Array.from([...coming, ...chosen]);
   const waiting = job.control ? new Set(chosen) : null;
   const progress = { ...freshProgress(), cursor: coming.length, inFlight: coming.length };
   update.units.set(job.name, { ...progress, job: job.name, version, acceptedAt: world.now, slots, waiting });
-  for (const slot of coming) takeOver(twine, job, slot, indexOf(fleet, update.id));
+  for (const slot of coming) takeOver(twine, job, slot, internName(fleet, update.id));
   if (update.wholeUnit || revertsWholeUnit(twine, job, updatedBy)) {
     job.version = version;
-    job.update = indexOf(fleet, update.id);
+    job.update = internName(fleet, update.id);
   }
   job.active = [...job.active, update.id];
   const { id, urgency, wholeUnit } = update;
@@ -134,7 +134,7 @@ function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void
 }
 
 /** The updates that set the versions to which tasks return, if their job is to run that version now. */
-const inherited = (fleet: TwineFleet, { id, targets }: FleetUpdateRequest): string[] =>
+const findInherited = (fleet: TwineFleet, { id, targets }: FleetUpdateRequest): string[] =>
   targets.flatMap(({ job, version, updatedBy }) => {
     const setBy = nameAtIndex(fleet, job.update);
     const isInherited = updatedBy !== undefined && setBy !== null && nameAtIndex(fleet, job.version) === version;
@@ -149,7 +149,7 @@ function takeOver(twine: Twine, job: Job, slot: number, update: number): void {
 
 /** Whether one of the undone updates set the job's own version. */
 const revertsWholeUnit = (twine: Twine, job: Job, updatedBy: readonly string[] | undefined): boolean =>
-  updatedBy !== undefined && indicesOf(twine.fleet, withReverts(twine.fleet, updatedBy)).has(job.update);
+  updatedBy !== undefined && findUpdateIndices(twine.fleet, withReverts(twine.fleet, updatedBy)).has(job.update);
 
 function commandUnit(twine: Twine, job: Job, unit: UnitUpdate, id: string, verb: UpdateVerb): boolean {
   if (verb === 'pause' && unit.state !== 'active') return false;
@@ -190,6 +190,6 @@ function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: U
   else {
     counts.updated += 1;
     if (tasks.state[slot] === RUNNING) counts.live += 1;
-    if (crashed(job, slot)) counts.failed += 1;
+    if (hasCrashed(job, slot)) counts.failed += 1;
   }
 }

@@ -1,6 +1,6 @@
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { hasBit } from '../../configerator/domain/vessel/bits';
-import { isOffered, servedOnce } from '../../configerator/domain/vessel/offer';
+import { isOffered, recordServedPiece } from '../../configerator/domain/vessel/offer';
 import type { Sender } from './host';
 
 /** The result of a request for a piece, and its time. */
@@ -40,7 +40,7 @@ export function request(from: Place, to: Sender, piece: number, bytes: number, n
   if (to.sending >= VESSEL_LIMITS.uploads.max || !gives(to, piece, now))
     return { at: now + trip, outcome: 'busy', digest: 0, isSending: false };
   to.sending += 1;
-  to.served?.set(piece, servedOnce(to.served.get(piece), now));
+  to.served?.set(piece, recordServedPiece(to.served.get(piece), now));
   to.freeAt = Math.max(now, to.freeAt) + (bytes / to.upload) * 1000;
   const at = to.freeAt + trip;
   if (to.goneAt <= at || at > now + PIECE_MS) return { ...failed, isSending: true };

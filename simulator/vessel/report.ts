@@ -9,7 +9,7 @@ export interface Tally {
   decisions: number;
 }
 
-export function reportOf(hosts: readonly Host[], tally: Tally, violations: readonly string[]): SwarmReport {
+export function buildSwarmReport(hosts: readonly Host[], tally: Tally, violations: readonly string[]): SwarmReport {
   const honest = hosts.filter(({ isLiar, goneAt }) => !isLiar && goneAt === Infinity);
   const times = honest.map(({ wholeAt }) => wholeAt).sort((a, b) => a - b);
   const quantile = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;

@@ -1,8 +1,8 @@
 import { hasBit, noBits, setBit } from '../../configerator/domain/vessel/bits';
 import { nextAsk, type Ask, type Peer } from '../../configerator/domain/vessel/choose';
-import { offeredBits } from '../../configerator/domain/vessel/offer';
+import { computeOfferedBits } from '../../configerator/domain/vessel/offer';
 import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../../configerator/domain/vessel/pace';
-import { distanceOf, pickPeers } from '../../configerator/domain/vessel/peers';
+import { measureDistance, pickPeers } from '../../configerator/domain/vessel/peers';
 import { trustAfter, type AskOutcome } from '../../configerator/domain/vessel/trust';
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { popDue, pushDue, type Due } from '../kernel/heap';
@@ -11,7 +11,7 @@ import { newKnown, type Host, type Known, type Sender } from './host';
 import { answerAt, digestOfPiece, request, type Delivery } from './network';
 import type { SwarmOptions, SwarmReport } from './options';
 import { populate } from './populate';
-import { reportOf, type Tally } from './report';
+import { buildSwarmReport, type Tally } from './report';
 
 type SwarmEvent =
   | { readonly kind: 'turn'; readonly host: Host }
@@ -70,7 +70,7 @@ class Swarm {
       this.handle(next.event);
     }
     this.checkers.ends(this.hosts);
-    return reportOf(this.hosts, this.tally, this.checkers.violations);
+    return buildSwarmReport(this.hosts, this.tally, this.checkers.violations);
   }
 
   private at(at: number, event: SwarmEvent): void {
@@ -97,7 +97,7 @@ class Swarm {
       if (distance !== 3 && trust.restsUntil <= this.now && asked === 0 && !ids.has(id)) known.delete(id);
     for (const other of pickPeers(hosts, labels, seed))
       if (other !== host && !known.has(other.id) && known.size <= VESSEL_LIMITS.peers.max)
-        known.set(other.id, newKnown(other, distanceOf(labels, other.labels), this.options.pieces));
+        known.set(other.id, newKnown(other, measureDistance(labels, other.labels), this.options.pieces));
   }
 
   /** The hosts that have announced that they have the package or fetch it, as the store lists them. */
@@ -136,7 +136,7 @@ class Swarm {
 
   private offered(served: NonNullable<Sender['served']>) {
     const { pieces, defect } = this.options;
-    return defect === 'source-always-offers' ? noBits(pieces).fill(255) : offeredBits(served, pieces, this.now);
+    return defect === 'source-always-offers' ? noBits(pieces).fill(255) : computeOfferedBits(served, pieces, this.now);
   }
 
   private askForPieces(host: Host): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LogKeeper } from '../../activities/scriptLog';
 import { LOG_LIMITS } from '../../domain/limits';
-import { fittedLog, logBytes, newIn, type ScriptLog } from '../../domain/scriptLog';
+import { fitLog, logBytes, newIn, type ScriptLog } from '../../domain/scriptLog';
 import { textBytes } from '../../domain/size';
 
 /** All that a script writes, in pieces as they come, to one stream. */
@@ -35,7 +35,7 @@ describe('a log', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 64, max: 2_000 }), (lines, bytes) => {
         const text = lines.join('\n');
-        const log = fittedLog({ head: text, cut: 0, tail: '' }, bytes);
+        const log = fitLog({ head: text, cut: 0, tail: '' }, bytes);
         expect(textBytes(log.head) + textBytes(log.tail)).toBeLessThanOrEqual(bytes);
         expect(log.head.length + log.cut + log.tail.length).toBe(text.length);
         expect([text.startsWith(log.head), text.endsWith(log.tail)]).toEqual([true, true]);

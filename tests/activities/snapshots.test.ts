@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { createSnapshotStore, readHeld } from '../../activities/snapshots';
-import { heldUnits } from '../../domain/deploy/held';
+import { buildHeldUnits } from '../../domain/deploy/held';
 import type { SnapshotUnit } from '../../domain/deploy/snapshot';
 
 const units = (count: number, nameChars: number): SnapshotUnit[] =>
@@ -42,14 +42,14 @@ test.each<[string, SnapshotUnit[], expected: { carried: boolean; pages: number }
   const snapshot = await worker().write('deploy/kvstore/1/deploy/1', all);
   expect(['units' in snapshot, inputs.size]).toEqual([carried, pages]);
   expect(await worker().read(snapshot)).toEqual(all);
-  const held = heldUnits(snapshot, ['prod-1']);
+  const held = buildHeldUnits(snapshot, ['prod-1']);
   expect(await readHeld(worker(), held)).toEqual(all.map(({ id }) => id));
   expect(JSON.stringify(held).length).toBeLessThan(5_000);
 });
 
 test('once Temporal has forgotten them, those of the rules stay known', async () => {
   const { inputs, worker } = temporal();
-  const held = heldUnits(await worker().write('deploy/kvstore/1/deploy/1', units(400, 20)), ['prod-1']);
+  const held = buildHeldUnits(await worker().write('deploy/kvstore/1/deploy/1', units(400, 20)), ['prod-1']);
   inputs.clear();
   expect(await readHeld(worker(), held)).toEqual(['prod-1']);
 });

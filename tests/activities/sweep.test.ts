@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { identityOf } from '../../domain/artifact';
+import { formatIdentity } from '../../domain/artifact';
 import {
-  answered,
+  recordAnswer,
   forbidden,
   NOT_BEGUN,
-  received,
-  submissionsOf,
+  recordReception,
+  buildSubmissions,
   sweepDetails,
   type FinderAnswer,
 } from '../../domain/finder/sweep';
@@ -257,12 +257,12 @@ describe('the result of a sweep', () => {
       { pipeline: 'web', artifact: artifact('executable', 'evil') },
       { pipeline: 'bank', artifact: artifact('source', 'evil') },
     ];
-    const [only, ...others] = submissionsOf('commits', page, answer(found));
+    const [only, ...others] = buildSubmissions('commits', page, answer(found));
     expect(others).toEqual([]);
     expect(only).toEqual({
       pipeline: 'web',
       artifacts: [artifact('source', 'a')],
-      trigger: { kind: 'finder', actor: 'service:commits', key: `commits:${identityOf(artifact('source', 'a'))}` },
+      trigger: { kind: 'finder', actor: 'service:commits', key: `commits:${formatIdentity(artifact('source', 'a'))}` },
     });
   });
 
@@ -274,8 +274,9 @@ describe('the result of a sweep', () => {
       trigger: { kind: 'finder', actor: 'a', key: 'k' } as const,
     });
     const outcome = refusals.reduce(
-      (sum, pipeline) => received(sum, submission(pipeline), { kind: 'refused', why: 'it is frozen', again: true }),
-      received(answered(NOT_BEGUN, page, answer([])), submission('web'), { kind: 'released' }),
+      (sum, pipeline) =>
+        recordReception(sum, submission(pipeline), { kind: 'refused', why: 'it is frozen', again: true }),
+      recordReception(recordAnswer(NOT_BEGUN, page, answer([])), submission('web'), { kind: 'released' }),
     );
     const text = sweepDetails('commits', outcome);
     expect(text).toMatch(/^1 +pipelines$/m);

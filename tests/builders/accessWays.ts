@@ -2,7 +2,7 @@ import { allowApproved, allowDeploy, allowJoined, whetherSignedFor } from '../..
 import type { DeployCall, PushPorts } from '../../activities/pushCalls';
 import type { ApprovalAsk } from '../../domain/access/approvals';
 import { isByAdmin } from '../../domain/principals';
-import { backOf } from '../../domain/deploy/held';
+import { toRollbackRights } from '../../domain/deploy/held';
 import type { Unit } from '../../domain/fleet/unit';
 import type { Trigger } from '../../domain/views';
 import { parseRegistry } from '../../settings/registry';
@@ -71,7 +71,7 @@ export async function reaches(name: WayName, lack: Lack): Promise<boolean> {
   const owners = [lack === 'without the right to the unit' ? 'user:stranger' : 'user:owner'];
   const call = {
     ...{ pipeline: 'side', pushType: 'twine', owners },
-    ...backOf(way.kind === 'rollback', way.imported),
+    ...toRollbackRights(way.kind === 'rollback', way.imported),
     ...(isByAdmin(way) ? { byAdmin: true } : {}),
   } as unknown as DeployCall;
   const restores = way.held ? { held: { ids: way.held } } : {};

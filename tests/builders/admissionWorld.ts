@@ -1,8 +1,8 @@
 import { admit, enqueueReady } from '../../domain/pipeline/admission';
 import type { Admission } from '../../domain/release/admission';
 import {
-  created,
-  started,
+  queueRelease,
+  markReleaseRunning,
   type ActiveRelease,
   type PipelineState,
   type ReadyAction,
@@ -27,7 +27,8 @@ export const begunBy = (
   state: PipelineState,
   trigger: Trigger,
   more: Pick<ActiveRelease, 'emergency'> = {},
-): PipelineState => started(created(state, [artifact(`kv:${state.nextNumber}`)], trigger, NOW, more), state.nextNumber);
+): PipelineState =>
+  markReleaseRunning(queueRelease(state, [artifact(`kv:${state.nextNumber}`)], trigger, NOW, more), state.nextNumber);
 
 export const emergency: Trigger = { kind: 'emergency', actor: 'user:alice', key: null, reason: 'outage' };
 export const rollback: Trigger = { kind: 'rollback', actor: 'user:alice', key: null, of: 1 };

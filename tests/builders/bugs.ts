@@ -1,11 +1,11 @@
 import type { Advisory } from '../../features/bugs/domain/advisory';
 import {
-  closed,
+  markBugClosed,
   isInForce,
   nextSearch,
   NO_BUGS,
-  reported,
-  searched,
+  addBugReport,
+  recordSearch,
   type Bug,
   type BugRecords,
 } from '../../features/bugs/domain/bug';
@@ -52,7 +52,7 @@ const FOUND = {
 /** The maximum number of bugs, each of the maximum size and searched for: those closed because they were no bugs, and those in force. */
 export function fullBugRecords(): BugRecords {
   let records = withBugs(NO_BUGS, BUG_LIMITS.kept.max);
-  for (const { id } of records.bugs) records = closed(records, { id, to: null, reason: REASON }, BY, AT_MS);
+  for (const { id } of records.bugs) records = markBugClosed(records, { id, to: null, reason: REASON }, BY, AT_MS);
   records = withBugs(records, BUG_LIMITS.inForce.max);
   const last = { by: BY, at: '2026-11-20T12:00:00.000Z', reason: REASON };
   return { ...records, bugs: records.bugs.map((bug) => (isInForce(bug) ? { ...bug, to: 'fix', closed: last } : bug)) };
@@ -62,8 +62,8 @@ function withBugs(before: BugRecords, count: number): BugRecords {
   let records = before;
   for (let n = 0; n < count; n += 1) {
     const about = { target: 't'.repeat(256), from: `r${records.next}`, to: null, reason: REASON };
-    records = reported(records, { ...about, advisory: LARGE_ADVISORY }, BY, AT_MS).records;
+    records = addBugReport(records, { ...about, advisory: LARGE_ADVISORY }, BY, AT_MS).records;
   }
-  for (let due = nextSearch(records); due; due = nextSearch(records)) records = searched(records, due, FOUND);
+  for (let due = nextSearch(records); due; due = nextSearch(records)) records = recordSearch(records, due, FOUND);
   return records;
 }

@@ -10,7 +10,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createFinderActivities } from '../../activities/finders';
-import { identityOf, type Artifact } from '../../domain/artifact';
+import { formatIdentity, type Artifact } from '../../domain/artifact';
 import type { Lasting, SweepOrder, SweepSeen } from '../../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
@@ -163,7 +163,7 @@ export class FinderWorld {
     pipeline: string,
     { artifacts, trigger }: { artifacts: readonly Artifact[]; trigger: { key: string } },
   ): Promise<{ number: number | null; duplicate: boolean }> {
-    const identity = artifacts.map(identityOf).sort().join('+');
+    const identity = artifacts.map(formatIdentity).sort().join('+');
     this.submissions.push(`${pipeline} ${identity}`);
     this.keys.push(trigger.key);
     this.refuse(pipeline);

@@ -1,7 +1,7 @@
 import type { Artifact } from '../../domain/artifact';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployResult } from '../../domain/deploy/state';
-import { created, newPipeline, started, type PipelineState } from '../../domain/pipeline/state';
+import { queueRelease, newPipeline, markReleaseRunning, type PipelineState } from '../../domain/pipeline/state';
 import type { DeployEnded, ReleaseResult } from '../../domain/release/state';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../domain/spec/pipeline';
@@ -35,7 +35,7 @@ export const manual = (key: string | null = null): Trigger => ({ kind: 'manual',
 
 /** A running release; its number is the next. */
 export const running = (state: PipelineState, ...artifacts: readonly Artifact[]): PipelineState =>
-  started(created(state, artifacts, manual(), NOW), state.nextNumber);
+  markReleaseRunning(queueRelease(state, artifacts, manual(), NOW), state.nextNumber);
 
 type Outcome = 'succeeded' | 'cancelled' | 'failed' | { readonly revertedBy: string; readonly bad?: boolean };
 

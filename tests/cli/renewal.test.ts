@@ -2,7 +2,7 @@ import { serverFetch } from '../../cli/serverFetch';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { httpOf } from '../../cli/door';
+import { toHttpOptions } from '../../cli/door';
 import { writeCredentials, type Credentials } from '../../cli/login/credentials';
 
 const NOW = 1_800_000_000_000;
@@ -23,7 +23,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 /** The token of a command that read the file when it began. */
 function tokenOf(credentials: Credentials): Promise<string> {
   const io = { env: { XDG_CONFIG_HOME: home }, now: () => NOW, askServer: serverFetch, sleep: () => Promise.resolve() };
-  const { token } = httpOf(io, { url: server, token: credentials.token, kept: credentials });
+  const { token } = toHttpOptions(io, { url: server, token: credentials.token, kept: credentials });
   return typeof token === 'function' ? token() : Promise.reject(new Error('it is not renewed'));
 }
 const keep = (credentials: Credentials) => writeCredentials({ XDG_CONFIG_HOME: home }, credentials);

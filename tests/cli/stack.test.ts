@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Io } from '../../cli/io';
 import { stackText } from '../../cli/stack/stackText';
-import { stackEnvironment, freeAddresses, hostOf, isLocal, portOf, usualAddresses } from '../../cli/stack/addresses';
+import {
+  stackEnvironment,
+  freeAddresses,
+  parseHost,
+  isLocal,
+  parsePort,
+  usualAddresses,
+} from '../../cli/stack/addresses';
 import { startChild, awaitReady, type ChildSpec } from '../../cli/stack/child';
 import { accepts } from '../../client/accepts';
 import { freePorts, respondsOk } from '../../cli/stack/ports';
@@ -122,7 +129,7 @@ describe('addresses', () => {
 
   test('that are free differ from each other, and reach the processes through their environment', async () => {
     const addresses = await freeAddresses({});
-    const ports = [addresses.temporal, addresses.webUi, addresses.simulator, addresses.server].map(portOf);
+    const ports = [addresses.temporal, addresses.webUi, addresses.simulator, addresses.server].map(parsePort);
     expect(new Set(ports).size).toBe(4);
     expect(stackEnvironment({ addresses })).toMatchObject({
       TEMPORAL_ADDRESS: addresses.temporal,
@@ -137,7 +144,7 @@ describe('addresses', () => {
     ['[::1]:7233', '::1', 7233, true],
     ['https://temporal.example', 'temporal.example', 443, false],
   ])('%s has a host, a port, and is on this machine or not', (address, host, port, local) => {
-    expect([hostOf(address), portOf(address), isLocal(address)]).toEqual([host, port, local]);
+    expect([parseHost(address), parsePort(address), isLocal(address)]).toEqual([host, port, local]);
   });
 
   test('that are free are not among those that systems give to outgoing connections, which could take one meanwhile', async () => {

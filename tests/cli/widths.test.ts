@@ -1,6 +1,6 @@
 import { foldFor } from '../../cli/output';
 import { renderChecks } from '../../cli/doctor/checksText';
-import { isPlaceAlone, widthOf, type View } from '../../render/paint';
+import { isPlaceAlone, measureWidth, type View } from '../../render/paint';
 import { renderProblems } from '../../render/problems';
 import { conveyorError } from '../../domain/errors';
 import { LISTS, RICH, RICH_CLIENT as client, STATUSES } from '../builders/pictures';
@@ -87,7 +87,7 @@ describe.each(PICTURES)('%s on a terminal of %i columns', (_name, width, draw) =
   const whole = draw(viewOf(Infinity));
 
   test('has no longer line but a link, a path or a command, which is whole', () => {
-    const long = text.split('\n').filter((line) => widthOf(line) > width);
+    const long = text.split('\n').filter((line) => measureWidth(line) > width);
     expect(long.filter((line) => !isPlaceAlone(line))).toEqual([]);
     expect(linksOf(text)).toEqual(linksOf(whole));
   });
@@ -227,7 +227,7 @@ test('a live picture has the same lines, and draws its links whole', async () =>
   const ended = { status: () => Promise.resolve({ ...RICH.deploy, state: 'ended', outcome: 'reverted' } as never) };
   const { out } = await run(['watch', RICH.deploy.id], { client: ended, columns: 80, isTTY: true });
   const lines = out.replace(/\u001b\[[?0-9;]*[A-Za-z]/g, '').split('\n');
-  expect(lines.filter((line) => widthOf(line) >= 80 && !isPlaceAlone(line))).toEqual([]);
+  expect(lines.filter((line) => measureWidth(line) >= 80 && !isPlaceAlone(line))).toEqual([]);
   expect(lines).toContain(RICH.deploy.webUi);
   expect(withoutBlanks(lines.join('\n')).match(/…/g)).toHaveLength(1);
 });

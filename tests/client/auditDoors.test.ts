@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { audited } from '../../client/audited';
+import { auditClient } from '../../client/audited';
 import type { ConveyorClient } from '../../client/api';
 import { guardClient } from '../../client/guard';
 import { auditEntry } from '../../domain/audit/record';
@@ -51,7 +51,7 @@ function world(isAdmin = true) {
   };
   const facts = { policy: null, groups: {} };
   const through = (door: 'api' | 'webhook') =>
-    audited((decided) => guardClient(client, () => facts, door, decided), audit, door);
+    auditClient((decided) => guardClient(client, () => facts, door, decided), audit, door);
   const tokens = [
     ...ACCESS.tokens,
     { principal: 'service:webhook', token: OWNER },

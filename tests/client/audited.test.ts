@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
-import { audited, URGENT, type Audit } from '../../client/audited';
+import { auditClient, URGENT, type Audit } from '../../client/audited';
 import { guardClient } from '../../client/guard';
 import { CLIENT_OPERATIONS } from '../../client/operations';
 import { canonicalDigest } from '../../client/operations/entries';
@@ -41,7 +41,7 @@ function world(failure?: Error) {
     [...Object.keys(CLIENT_OPERATIONS), 'readiness', 'close'].map((name) => [name, did(name)]),
   ) as unknown as ConveyorClient;
   const book = new Book();
-  return { calls, book, client: audited(() => client, book, 'api') };
+  return { calls, book, client: auditClient(() => client, book, 'api') };
 }
 
 /** How each operation is called; one that is new fails here until it has a row. */
@@ -122,7 +122,11 @@ function guardedWorld(over: Partial<ConveyorClient> = {}, door: 'api' | 'webhook
   const { book, calls } = world();
   const spec = () => Promise.resolve({ ...SPEC, owners: ['group:storage'] });
   const inner = { command: () => Promise.reject(new Error('it was let through')), spec, ...over } as ConveyorClient;
-  return { book, calls, client: audited((decided) => guardClient(inner, () => facts(), door, decided), book, door) };
+  return {
+    book,
+    calls,
+    client: auditClient((decided) => guardClient(inner, () => facts(), door, decided), book, door),
+  };
 }
 
 test('the audit records a refusal of the guard with the rule that would allow it', async () => {

@@ -3,14 +3,14 @@ import { encodeToPayload } from '@temporalio/common/lib/internal-non-workflow';
 import type { WorkflowHandle } from '@temporalio/client';
 import { serverView } from '../../client/live';
 import { actionLogs } from '../../client/logs';
-import { sealing, type Seal } from '../../client/seal';
+import { createSealOptions, type Seal } from '../../client/seal';
 import type { Workflows } from '../../client/workflows';
 
 /** A process with access to Temporal can send heartbeats and ends in the name of an activity: people see only what is sealed for it. */
 
 const SEAL: Seal = { keys: [{ id: 'k1', secret: Buffer.from('a secret of this test') }], unsealed: 'refuse' };
 const RELEASE = 'release/kvstore/1';
-const sealed = { ...defaultDataConverter, ...sealing(SEAL).dataConverter };
+const sealed = { ...defaultDataConverter, ...createSealOptions(SEAL).dataConverter };
 
 interface Sender {
   readonly by?: 'worker' | 'stranger';

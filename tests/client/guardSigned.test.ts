@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
-import { audited, type Audit } from '../../client/audited';
+import { auditClient, type Audit } from '../../client/audited';
 import { guardClient } from '../../client/guard';
 import { CLIENT_OPERATIONS } from '../../client/operations';
 import type { Door } from '../../domain/access/operations';
@@ -34,7 +34,7 @@ async function asked(ask: (client: ConveyorClient) => Promise<unknown>, door: Do
     ready: () => Promise.resolve(),
     record: (entry) => Promise.resolve(void entries.push(entry)),
   };
-  const error = await ask(audited((decided) => guardClient(client, () => FACTS, door, decided), audit, door)).then(
+  const error = await ask(auditClient((decided) => guardClient(client, () => FACTS, door, decided), audit, door)).then(
     () => null,
     (thrown: unknown) => thrown as ConveyorError,
   );

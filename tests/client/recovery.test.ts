@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
-import { leftOf } from '../../client/recovery';
+import { findPriorRecords } from '../../client/recovery';
 import { SealCodec } from '../../client/seal';
 
 const BOOKS = { nextNumber: 7, active: [], history: [] };
@@ -32,20 +32,20 @@ const clientOf = (events: readonly object[], payloadCodecs: readonly PayloadCode
 };
 
 test('a pipeline that ended while no worker runs is not taken for lost', async () => {
-  await expect(leftOf(clientOf([started, completed]), 'kv')).rejects.toBe(NOBODY);
+  await expect(findPriorRecords(clientOf([started, completed]), 'kv')).rejects.toBe(NOBODY);
 });
 
 test('nor is one that was terminated while a worker had a task of it', async () => {
   // FORCE_CLOSE_COMMAND
   const dropped = { workflowTaskFailedEventAttributes: { cause: 17 } };
-  await expect(leftOf(clientOf([started, completed, dropped]), 'kv')).rejects.toBe(NOBODY);
+  await expect(findPriorRecords(clientOf([started, completed, dropped]), 'kv')).rejects.toBe(NOBODY);
 });
 
 test.each([
   ['on which no worker has ever worked', [started]],
   ['that could not continue', [started, completed, failed]],
 ])('one %s continues with what its last history began with', async (_, events) => {
-  expect(await leftOf(clientOf(events), 'kv')).toMatchObject({ state: BOOKS, found: { nextNumber: 7 } });
+  expect(await findPriorRecords(clientOf(events), 'kv')).toMatchObject({ state: BOOKS, found: { nextNumber: 7 } });
 });
 
 test('one that is paused through Temporal is not lost, and no other takes its place', async () => {
@@ -54,7 +54,7 @@ test('one that is paused through Temporal is not lost, and no other takes its pl
   const describe = async () => ({ status: { name: 'PAUSED' } });
   client.workflow.getHandle = ((id: string) =>
     id.startsWith('pipeline/') ? { ...getHandle(id), describe } : getHandle(id)) as never;
-  expect(await leftOf(client, 'kv')).toBeUndefined();
+  expect(await findPriorRecords(client, 'kv')).toBeUndefined();
 });
 
 describe('where what goes into Temporal is sealed', () => {
@@ -72,8 +72,9 @@ describe('where what goes into Temporal is sealed', () => {
   test('records that a stranger starts its workflow with are not those of the pipeline', async () => {
     const own = await sealedFor('pipeline/kv', BOOKS);
     const others = await sealedFor('pipeline/other', { ...BOOKS, nextNumber: 9 });
-    expect(await leftOf(clientOf([own], [codec]), 'kv')).toMatchObject({ state: BOOKS });
-    for (const forged of [started, others]) expect(await leftOf(clientOf([forged], [codec]), 'kv')).toBeUndefined();
+    expect(await findPriorRecords(clientOf([own], [codec]), 'kv')).toMatchObject({ state: BOOKS });
+    for (const forged of [started, others])
+      expect(await findPriorRecords(clientOf([forged], [codec]), 'kv')).toBeUndefined();
   });
 
   test('a workflow of a stranger, whether it runs or has ended, does not hide those of the run before', async () => {
@@ -89,7 +90,7 @@ describe('where what goes into Temporal is sealed', () => {
         const describe = async () => ({ status: { name } });
         return id.startsWith('pipeline/') ? { ...getHandle(id), query, describe } : getHandle(id);
       }) as never;
-      expect(await leftOf(client, 'kv')).toMatchObject({ state: BOOKS });
+      expect(await findPriorRecords(client, 'kv')).toMatchObject({ state: BOOKS });
     }
   });
 
@@ -120,7 +121,7 @@ describe('where what goes into Temporal is sealed', () => {
     }) => ({
       history: { events: [inputs[execution.workflowId]] },
     })) as never;
-    const left = await leftOf(client, 'kv');
+    const left = await findPriorRecords(client, 'kv');
     expect(left?.found.nextNumber).toBe(9);
     expect(left?.found.releases.map(({ number }) => number)).toEqual([7]);
   });

@@ -4,10 +4,10 @@ import { historyOfPipeline } from '../../client/history';
 import { withReplacements } from '../../client/replacements';
 import type { Workflows } from '../../client/workflows';
 import type { Brought } from '../../domain/brought';
-import { configOf } from '../../domain/deploy/result';
+import { hashConfig } from '../../domain/deploy/result';
 import { deploysWithConfig } from '../../domain/spec/deployActions';
 import { withRollback } from '../../client/undone';
-import { runningNow } from '../../domain/pipeline/undone';
+import { listRunningVersions } from '../../domain/pipeline/undone';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { pipeline, release } from '../builders/cliSamples';
 import { artifact, pipelineOf } from '../builders/pipelineWorld';
@@ -88,7 +88,7 @@ test('a pipeline whose deploy has another name since is shown who runs there, th
   const row = release({ id: `${name}/4`, pipeline: name, number: 4, state: 'succeeded', endedAt: at });
   const deploys = [{ action: 'deploy', outcome: 'succeeded', classification: 'success', version: 'v:4' } as const];
   const history = [{ ...row, durationMs: 1, deploys }];
-  const config = configOf(deploysWithConfig(spec)[0]![1]);
+  const config = hashConfig(deploysWithConfig(spec)[0]![1]);
   const { parts } = temporal([['web', [brought(name, 4, 'v:4', { config }), brought('hotfix', 1, 'v:9', { config })]]]);
   const renamed = { ship: good.deploy };
   expect(await withReplacements(parts, { spec, history }, { lastGood: renamed })).toEqual({
@@ -128,7 +128,7 @@ test('where no lock can be looked for, status says what the pipeline knew, and t
   const shown = pipeline({ id: name, retired, lastGood });
   const text = renderPipeline(shown, { width: 140, color: false, now: Date.parse(at), timeZone: 'UTC' });
   expect(text).toMatch(/v:4 +since release 4; unknown whether another pipeline has replaced it: /);
-  expect(runningNow({ id: name, lastGood }, { active: [], inherited: {} })).toEqual([]);
+  expect(listRunningVersions({ id: name, lastGood }, { active: [], inherited: {} })).toEqual([]);
 });
 
 test('with more locks than are read, a missing lock does not count as unused by others', async () => {

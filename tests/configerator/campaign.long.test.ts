@@ -4,7 +4,7 @@ import { requestChange } from '../../configerator/repository/requests';
 import type { ConfigRepository } from '../../configerator/repository/repository';
 import { MemoryStore } from '../../configerator/store/memory';
 import { tail } from '../../configerator/tailer/tail';
-import { EMPTY_STRIP, nextToLand, queued, withLanded, type Landing } from '../../configerator/domain/landing';
+import { EMPTY_STRIP, nextToLand, enqueueChange, withLanded, type Landing } from '../../configerator/domain/landing';
 import { ConveyorError } from '../../domain/errors';
 import { Dice } from '../chaos/dice';
 import { bench, NOW, type Bench } from './repositories';
@@ -100,7 +100,7 @@ class Campaign {
   }
 
   private release(change: number): void {
-    this.strip = queued(this.strip, { change });
+    this.strip = enqueueChange(this.strip, { change });
   }
 
   private async land(diesBefore: boolean, diesAfter: boolean): Promise<void> {

@@ -7,7 +7,13 @@ import { compile } from '../../configerator/compiler/compile';
 import { PROCESS_LIMITS } from '../../configerator/compiler/process';
 import { startWalled } from '../../configerator/compiler/start';
 import { folderTree } from '../../configerator/compiler/tree';
-import { NO_PROGRAMS, OWN_PROGRAMS, tryWalls, wallsOf, type ProgramWalls } from '../../configerator/compiler/walls';
+import {
+  NO_PROGRAMS,
+  OWN_PROGRAMS,
+  tryWalls,
+  createWallsProbe,
+  type ProgramWalls,
+} from '../../configerator/compiler/walls';
 import { REQUIRED, type Guarantee } from '../../domain/isolation';
 import { parseRegistry, type Registry } from '../../settings/registry';
 import { thisMachine, type Machine } from '../../sandbox/method';
@@ -221,7 +227,7 @@ const LACKING: readonly (readonly [string, Machine])[] = [
 
 describe('the process of a program is kept in, also when the world in it is not', () => {
   test('where this machine has all walls, nothing that an intruder tries succeeds', async () => {
-    const walls = await wallsOf(settings())();
+    const walls = await createWallsProbe(settings())();
     const missing: readonly Guarantee[] = walls.kind === 'others' ? walls.missing : REQUIRED;
     const did = await managed(walls);
     if (missing.length === 0) expect(did).toEqual([]);
@@ -231,7 +237,7 @@ describe('the process of a program is kept in, also when the world in it is not'
   });
 
   test('a program runs behind all walls as it does without', async () => {
-    const walls = await wallsOf(settings({ programs: { allowMissing: [...REQUIRED] } }))();
+    const walls = await createWallsProbe(settings({ programs: { allowMissing: [...REQUIRED] } }))();
     expect(await compiled(LIMITS, walls)).toEqual({ values: { 'feed/limits': { soft: 50, hard: 100 } }, problems: [] });
   });
 
@@ -239,7 +245,7 @@ describe('the process of a program is kept in, also when the world in it is not'
     'without %s, where the settings let programs run all the same, every wall that is left holds',
     async (_what, machine) => {
       const tried = await tryWalls(scripts, machine);
-      const walls = await wallsOf(settings({ programs: { allowMissing: [...tried.missing] } }), () =>
+      const walls = await createWallsProbe(settings({ programs: { allowMissing: [...tried.missing] } }), () =>
         Promise.resolve(tried),
       )();
       const did = (await managed(walls)).map((name) => name.replace(/ by a fork$/, ''));
@@ -254,7 +260,7 @@ describe('the process of a program is kept in, also when the world in it is not'
       const tried = await tryWalls(scripts, machine);
       const { missing } = tried;
       expect(missing).toEqual(expect.arrayContaining(['network', 'files']));
-      const walls = (config?: object) => wallsOf(settings(config), () => Promise.resolve(tried))();
+      const walls = (config?: object) => createWallsProbe(settings(config), () => Promise.resolve(tried))();
       await expect(compiled(LIMITS, await walls())).rejects.toMatchObject({
         code: 'config-programs-unprotected',
         message: expect.stringContaining('reaching the network and Temporal, writing files of this machine') as string,

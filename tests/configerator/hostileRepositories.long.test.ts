@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { findBasis } from '../../cli/commands/config/basis';
 import { OWN_PROGRAMS } from '../../configerator/compiler/walls';
 import { Lander } from '../../configerator/repository/land';
-import { ConfigRepository, copyOf } from '../../configerator/repository/repository';
+import { ConfigRepository, locateCopy } from '../../configerator/repository/repository';
 import { requestChange } from '../../configerator/repository/requests';
 import { MemoryStore } from '../../configerator/store/memory';
 import type { StoredCommit } from '../../configerator/store/port';
@@ -135,7 +135,7 @@ describe('no program that a repository names runs on the machine that reads it:'
   test('not those of a copy, whose settings are ours', async () => {
     const it = world();
     await open(it);
-    plantIn(copyOf(refOf(it), it.copies), it.marks, it.origin);
+    plantIn(locateCopy(refOf(it), it.copies), it.marks, it.origin);
     await useAll(it);
     expect(it.marks.left()).toEqual([]);
   });
@@ -242,13 +242,13 @@ describe('a copy is of this user alone:', () => {
     } finally {
       process.umask(before);
     }
-    expect(statSync(copyOf(refOf(it), it.copies)).mode & 0o077).toBe(0);
+    expect(statSync(locateCopy(refOf(it), it.copies)).mode & 0o077).toBe(0);
   });
 
   test('a link in its place is refused', async () => {
     const it = world();
     await open(it);
-    const copy = copyOf(refOf(it), it.copies);
+    const copy = locateCopy(refOf(it), it.copies);
     renameSync(copy, `${copy}.theirs`);
     execFileSync('ln', ['-s', `${copy}.theirs`, copy]);
     await expect(open(it)).rejects.toMatchObject({ code: 'config-repository-unusable' });
@@ -261,7 +261,7 @@ describe('a copy is of this user alone:', () => {
     async () => {
       const it = world();
       await open(it);
-      const copy = copyOf(refOf(it), it.copies);
+      const copy = locateCopy(refOf(it), it.copies);
       chownSync(copy, 65_534, 65_534);
       await expect(open(it)).rejects.toMatchObject({
         code: 'config-repository-unusable',

@@ -1,4 +1,4 @@
-import { answerOf, NOTHING, withCommitted } from '../../configerator/domain/held';
+import { resolveAnswer, NOTHING, withCommitted } from '../../configerator/domain/held';
 import type { ConfigStore } from '../../configerator/store/port';
 
 /** A host that reads paths, without a process: it has what the store says once it `look`s. */
@@ -39,7 +39,7 @@ export class Hosts {
           await this.store.overrides(this.repository, path),
         ];
         const held = stored ? withCommitted(NOTHING, stored) : NOTHING;
-        const answer = answerOf(path, { ...held, overrides }, { name: host, labels });
+        const answer = resolveAnswer(path, { ...held, overrides }, { name: host, labels });
         const refused = this.refuses(answer.value, host);
         const loading = this.loads(answer.value, host);
         const { version, override: revision, commit, sequence } = answer;
@@ -73,7 +73,7 @@ export class Hosts {
         await this.store.overrides(this.repository, path),
       ];
       const held = stored ? withCommitted(NOTHING, stored) : NOTHING;
-      found[host] = answerOf(path, { ...held, overrides }, { name: host, labels }).value;
+      found[host] = resolveAnswer(path, { ...held, overrides }, { name: host, labels }).value;
     }
     return found;
   }

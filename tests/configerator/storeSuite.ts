@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConfigStore, Override, StoredCommit, StoreEvent } from '../../configerator/store/port';
-import { revisionOf } from '../../configerator/store/position';
+import { parseRevision } from '../../configerator/store/position';
 import { eventually } from '../system/waiting';
 
 /** An implementation, as a suite needs it. */
@@ -38,7 +38,7 @@ export function hear(store: ConfigStore, repository: string, paths: readonly str
   const troubles: unknown[] = [];
   let here = 0;
   const on = (event: StoreEvent): void => {
-    if (revisionOf(event.position) === 0) neverOverridden.push(wordsOf(event));
+    if (parseRevision(event.position) === 0) neverOverridden.push(wordsOf(event));
     else events.push(event);
   };
   const onAway = (error: unknown): void => void troubles.push(error);

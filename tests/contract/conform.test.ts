@@ -13,7 +13,7 @@ import { liveDataSource } from '../../sdk/conform/live/others';
 import { livePushType } from '../../sdk/conform/live/pushType';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { conform, type ConformReport } from '../../sdk/conform/run';
-import { sectionOf } from '../../sdk/conform/check';
+import { formatDocsSection } from '../../sdk/conform/check';
 import { TICKET_CHECKS } from '../../sdk/conform/tickets';
 import { TASK_CONTROLLER_CHECKS } from '../../sdk/conform/taskController';
 import { NOW } from '../builders/cliSamples';
@@ -326,7 +326,7 @@ describe('conveyor conform', () => {
 
 test('every check leads to a heading of docs/reference/protocols.md, and no two have the same title', () => {
   const page = readFileSync(join(__dirname, '../../docs/reference/protocols.md'), 'utf8');
-  const headings = [...page.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => sectionOf(name));
+  const headings = [...page.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => formatDocsSection(name));
   for (const checks of [
     PUSH_TYPE_CHECKS,
     ACTION_SERVICE_CHECKS,
@@ -337,7 +337,7 @@ test('every check leads to a heading of docs/reference/protocols.md, and no two 
     HEALTH_SERVICE_CHECKS,
     TICKET_CHECKS,
   ]) {
-    expect(checks.filter(({ method }) => !headings.includes(sectionOf(method)))).toEqual([]);
+    expect(checks.filter(({ method }) => !headings.includes(formatDocsSection(method)))).toEqual([]);
     expect(new Set(checks.map(({ title }) => title)).size).toBe(checks.length);
   }
 });

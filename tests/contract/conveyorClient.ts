@@ -1,6 +1,6 @@
 import type { ConveyorClient } from '../../client/api';
 import { CLIENT_OPERATIONS } from '../../client/operations';
-import { documentOf } from '../../domain/pipeline/document';
+import { toPipelineDocument } from '../../domain/pipeline/document';
 import { ConveyorError, ERRORS, type ErrorCode } from '../../domain/errors';
 import { deploy, pipeline, release } from '../builders/cliSamples';
 import { artifact, NOW, pipelineOf, specOf } from '../builders/pipelineWorld';
@@ -42,7 +42,7 @@ interface Case {
 }
 
 const spec = specOf();
-const document = documentOf(pipelineOf(), NOW);
+const document = toPipelineDocument(pipelineOf(), NOW);
 const artifacts = [{ ...artifact('kv:14'), digest: 'sha256:1', metadata: { branch: 'main' } }];
 const started = { id: 'kvstore/7', number: 7, duplicate: false };
 const receipt = { id: 'kvstore/12', accepted: true, effect: 'it is so' };

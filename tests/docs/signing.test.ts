@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { ConveyorClient } from '../../client/api';
-import { unsigned } from '../../domain/access/signed';
+import { findUnsigned } from '../../domain/access/signed';
 import type { Artifact } from '../../domain/artifact';
 import { unfitArtifact } from '../../domain/excess';
 import { parseRegistry } from '../../settings/registry';
@@ -60,9 +60,9 @@ test('the commands of docs/guides/signing.md sign an artifact, which a protected
   }
   expect(released).toHaveLength(1);
   expect(released.map((one) => unfitArtifact(one))).toEqual([undefined]);
-  expect(unsigned(parseRegistry(config(), {}), { pipeline: 'prod-kv' }, released)).toBeUndefined();
+  expect(findUnsigned(parseRegistry(config(), {}), { pipeline: 'prod-kv' }, released)).toBeUndefined();
   expect(
-    unsigned(parseRegistry(parse(blocks(GUIDE, 'yaml')[0] ?? ''), {}), { pipeline: 'prod-kv' }, released)?.code,
+    findUnsigned(parseRegistry(parse(blocks(GUIDE, 'yaml')[0] ?? ''), {}), { pipeline: 'prod-kv' }, released)?.code,
   ).toBe('unsigned');
 });
 
@@ -79,7 +79,7 @@ test('the way with ECDSA that it names signs as well', () => {
     ...{ name: 'executable', kind: 'executable', version: 'kv:12' },
     metadata: { attestation: readFileSync(join(folder, 'kv12.json'), 'utf8') },
   };
-  expect(unsigned(parseRegistry(config(), {}), { pipeline: 'prod-kv' }, [artifact])).toBeUndefined();
+  expect(findUnsigned(parseRegistry(config(), {}), { pipeline: 'prod-kv' }, [artifact])).toBeUndefined();
 });
 
 test('a statement of the size that it names fits, with a signature', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPage } from '../../client/webUi';
 import { deployDetails } from '../../domain/deploy/details';
-import { created, newPipeline, type PipelineState } from '../../domain/pipeline/state';
+import { queueRelease, newPipeline, type PipelineState } from '../../domain/pipeline/state';
 import { pipelineDetails } from '../../domain/pipeline/view';
 import { releaseDetails } from '../../domain/release/details';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
@@ -76,7 +76,7 @@ describe('the page of a pipeline in the Temporal Web UI', () => {
   test('lists releases, what is known to be bad and why it is held', () => {
     const at = '2026-11-20T14:02:10.000Z';
     const state: PipelineState = {
-      ...created(empty, [], { kind: 'manual', actor: 'user:alice', key: null }, NOW),
+      ...queueRelease(empty, [], { kind: 'manual', actor: 'user:alice', key: null }, NOW),
       knownBad: [{ artifact: 'executable@kv:13', at, reason: 'errors' }],
       held: { actor: 'user:bob', at, reason: 'incident' },
     };

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import {
-  broughtSince,
+  listBroughtSince,
   onUnits,
-  keeperOf,
-  keptUnits,
+  findKeeper,
+  buildKeptUnits,
   learnBrought,
-  replacedBy,
+  findReplacement,
   withBrought,
   type Brought,
 } from '../../domain/brought';
 import { isBrought, isReplacedNotice } from '../../domain/broughtShapes';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
 import { markUnits } from '../../domain/unitMarks';
-import { keptWords } from '../../domain/deploy/keptWords';
+import { describeKeptUnits } from '../../domain/deploy/keptWords';
 import { SERVICE_LIMITS } from '../../domain/limits';
 import { jsonBytes } from '../../domain/size';
 import { artifact } from '../builders/pipelineWorld';
@@ -57,7 +57,7 @@ describe('the known state of a service', () => {
     ],
   ])('a deploy of another pipeline replaces what was there: %s', (_, more, by) => {
     const list = all(own, one('fix', 1, 'v:9', more));
-    expect(replacedBy(list, own)).toEqual(by === null ? null : expect.objectContaining(by));
+    expect(findReplacement(list, own)).toEqual(by === null ? null : expect.objectContaining(by));
   });
 
   test('going back to the version of another pipeline leaves that in its place, and both pipelines learn of it', () => {
@@ -70,13 +70,13 @@ describe('the known state of a service', () => {
   });
 
   test('a unit belongs to the latest pipeline to have brought its version, even with an odd task', () => {
-    const since = broughtSince(all(own, hotfix), own);
+    const since = listBroughtSince(all(own, hotfix), own);
     for (const theirs of [unit('x', 'v:9'), unit('x', 'v:9', true)])
-      expect(keeperOf(theirs, since)).toMatchObject({ pipeline: 'fix' });
+      expect(findKeeper(theirs, since)).toMatchObject({ pipeline: 'fix' });
     for (const other of [unit('x', 'v:2'), unit('x', 'v:2', true), unit('z', 'v:9')])
-      expect(keeperOf(other, since)).toBeUndefined();
-    const kept = keptUnits(new Map([['x', since[0]!]]), since);
-    expect(kept && keptWords(kept)).toBe('x keeps v:9, which fix/1 has brought there since');
+      expect(findKeeper(other, since)).toBeUndefined();
+    const kept = buildKeptUnits(new Map([['x', since[0]!]]), since);
+    expect(kept && describeKeptUnits(kept)).toBe('x keeps v:9, which fix/1 has brought there since');
   });
 
   describe('an old record without units counts once another pipeline of the same service has brought it,', () => {
@@ -84,14 +84,16 @@ describe('the known state of a service', () => {
     const eu = (version: string, config = 2) => one('eu', 7, version, { units: undefined, config } as never);
 
     test('keeps no unit that runs what the own pipeline has just brought', () => {
-      expect(broughtSince(all(us, eu('web:7')), us)).toEqual([]);
-      expect(broughtSince(all(us, eu('web:8'), us), us)).toEqual([]);
-      expect(keeperOf(unit('x', 'web:7'), broughtSince(all(us, eu('web:8')), us))).toBeUndefined();
+      expect(listBroughtSince(all(us, eu('web:7')), us)).toEqual([]);
+      expect(listBroughtSince(all(us, eu('web:8'), us), us)).toEqual([]);
+      expect(findKeeper(unit('x', 'web:7'), listBroughtSince(all(us, eu('web:8')), us))).toBeUndefined();
     });
 
     test('keeps what runs another version, and what has the same configuration', () => {
-      expect(keeperOf(unit('x', 'web:8'), broughtSince(all(us, eu('web:8')), us))).toMatchObject({ pipeline: 'eu' });
-      expect(broughtSince(all(us, eu('web:7', 1)), us)).toHaveLength(1);
+      expect(findKeeper(unit('x', 'web:8'), listBroughtSince(all(us, eu('web:8')), us))).toMatchObject({
+        pipeline: 'eu',
+      });
+      expect(listBroughtSince(all(us, eu('web:7', 1)), us)).toHaveLength(1);
     });
   });
 
@@ -110,10 +112,10 @@ describe('the known state of a service', () => {
     ])('the common units are known, whatever names them: %s', (_, from, count, by) => {
       const mine = on('web', 'v:2', ids(0, 60), 1);
       const list = known(mine, on('fix', 'v:9', ids(from, count).reverse(), 2));
-      const replaced = replacedBy(list, mine);
+      const replaced = findReplacement(list, mine);
       expect(replaced && { by: replaced.by, ...(replaced.on === undefined ? {} : { on: replaced.on }) }).toEqual(by);
-      const since = broughtSince(list, mine);
-      expect(ids(0, 120).filter((id) => keeperOf(unit(id, 'v:9'), since))).toEqual(ids(from, count));
+      const since = listBroughtSince(list, mine);
+      expect(ids(0, 120).filter((id) => findKeeper(unit(id, 'v:9'), since))).toEqual(ids(from, count));
     });
 
     test('that are as many as a deploy may have fits the lock of three pipelines, and takes no long time to compare', () => {
@@ -123,9 +125,9 @@ describe('the known state of a service', () => {
       const { after: list, notices } = learnBrought(known(first!, second!), third!);
       expect(list.every(isBrought)).toBe(true);
       expect(jsonBytes(list)).toBeLessThan(SERVICE_LIMITS.brought.max);
-      const since = broughtSince(list, first!);
-      expect(ids(0, 2 * MOST).filter((id) => keeperOf(unit(id, 'v:1'), since))).toEqual(ids(5_000, MOST));
-      expect(replacedBy(list, first!)?.on).toBe('5,000 of its 10,000 units');
+      const since = listBroughtSince(list, first!);
+      expect(ids(0, 2 * MOST).filter((id) => findKeeper(unit(id, 'v:1'), since))).toEqual(ids(5_000, MOST));
+      expect(findReplacement(list, first!)?.on).toBe('5,000 of its 10,000 units');
       expect(notices.map(({ pipeline, by }) => [pipeline, by?.on])).toEqual([['p1', '5,000 of its 10,000 units']]);
     });
 
@@ -134,7 +136,7 @@ describe('the known state of a service', () => {
       const list = known(...many);
       expect(list.map(({ marks }) => marks !== undefined)).toEqual([false, false, false, true, true, true]);
       expect(jsonBytes(list)).toBeLessThan(SERVICE_LIMITS.brought.max);
-      expect(keeperOf(unit('x', 'v:1'), broughtSince(list, many[0]!))).toMatchObject({ pipeline: 'p1' });
+      expect(findKeeper(unit('x', 'v:1'), listBroughtSince(list, many[0]!))).toMatchObject({ pipeline: 'p1' });
     });
 
     test('that are more than a deploy may have are refused', () => {
@@ -155,7 +157,7 @@ describe('the known state of a service', () => {
       const report = { ...one('web', 4, 'v:2', { ...mine, back: true }), kept: ['y'] };
       const { after, notices } = learnBrought(before, report);
       expect(runs(after)).toEqual(['web/4', 'fix/1']);
-      expect(broughtSince(after, own)).toMatchObject([{ pipeline: 'fix' }]);
+      expect(listBroughtSince(after, own)).toMatchObject([{ pipeline: 'fix' }]);
       expect(after.every((entry) => !('kept' in entry))).toBe(true);
       const told = notices.map(({ pipeline, release, by }) => [pipeline, release, by?.by, by?.on]);
       expect(told).toEqual([['web', 4, 'fix/1', units ? 'y' : 'an unknown part of its units']]);
@@ -178,13 +180,13 @@ describe('the known state of a service', () => {
 
     test('does not hide what another has brought everywhere', () => {
       const list = all(own, one('other', 1, 'v:7'), stopped);
-      expect(replacedBy(list, own)).toMatchObject({ by: 'other/1', version: 'v:7' });
-      expect(replacedBy(list, own)).not.toHaveProperty('on');
+      expect(findReplacement(list, own)).toMatchObject({ by: 'other/1', version: 'v:7' });
+      expect(findReplacement(list, own)).not.toHaveProperty('on');
     });
 
     test('where the own action stopped, what others brought before that is still known as later than its last success', () => {
       const list = all(own, hotfix, one('web', 2, 'v:3', { stopped: true }));
-      expect(broughtSince(list, own)).toMatchObject([{ pipeline: 'fix' }]);
+      expect(listBroughtSince(list, own)).toMatchObject([{ pipeline: 'fix' }]);
     });
 
     test.each<[string, { on: number; size: number } | undefined, string, boolean]>([
@@ -194,7 +196,7 @@ describe('the known state of a service', () => {
       ['it has the version, and nobody has counted', undefined, 'v:9', true],
       ['it has another version, and nobody has counted', undefined, 'v:2', false],
     ])('keeps a unit where %s', (_, count, version, isKept) => {
-      const keeper = keeperOf(unit('x', version, true), broughtSince(all(own, stopped), own), () => count);
+      const keeper = findKeeper(unit('x', version, true), listBroughtSince(all(own, stopped), own), () => count);
       expect(keeper !== undefined).toBe(isKept);
     });
   });
@@ -211,7 +213,7 @@ describe('the known state of a service', () => {
 
   test('a deploy with a new name finds what it brought under the old one', () => {
     const known = all(hotfix, one('web', 5, 'v:5'));
-    expect(broughtSince(known, { pipeline: 'web', action: 'ship', config: 1 })).toEqual([]);
+    expect(listBroughtSince(known, { pipeline: 'web', action: 'ship', config: 1 })).toEqual([]);
   });
 
   test('a message without a time, or with more than is kept, says nothing', () => {
@@ -224,7 +226,7 @@ describe('the known state of a service', () => {
   });
 
   test('an unknown unit has no owner', () => {
-    expect([broughtSince([], own), keeperOf(unit('x', 'v:9'), []), keptUnits(new Map(), [])]).toEqual([
+    expect([listBroughtSince([], own), findKeeper(unit('x', 'v:9'), []), buildKeptUnits(new Map(), [])]).toEqual([
       [],
       undefined,
       undefined,
@@ -236,7 +238,7 @@ describe('the known state of a service', () => {
     fc.assert(
       fc.property(fc.array(brought, { maxLength: 40 }), (list) => {
         const known = all(...list.map(({ pipeline, version }, nth) => one(pipeline, nth + 1, version)));
-        const since = broughtSince(known, { pipeline: 'a', action: 'deploy', config: 1 });
+        const since = listBroughtSince(known, { pipeline: 'a', action: 'deploy', config: 1 });
         expect(since.every(({ pipeline }) => pipeline !== 'a')).toBe(true);
         expect(known.length).toBeLessThanOrEqual(SERVICE_LIMITS.bringers.max);
         expect(jsonBytes(known)).toBeLessThan(SERVICE_LIMITS.brought.max);

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { effectOf, NO_COMMANDS, reverting, take, whyNot, type Control } from '../../domain/deploy/control';
+import { describeEffect, NO_COMMANDS, applyRevert, take, whyNot, type Control } from '../../domain/deploy/control';
 import { planDeploy } from '../../domain/deploy/plan';
-import { newDeploy, situationOf, withPhase, withPlan, type DeployRecord } from '../../domain/deploy/state';
-import { pausedBy } from '../../domain/deploy/pausing';
+import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../domain/deploy/state';
+import { pauseDeploy } from '../../domain/deploy/pausing';
 import { deployWith } from '../../domain/spec/deploy';
 import { DEPLOY_VERBS, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
@@ -29,11 +29,11 @@ const commanded = (record: DeployRecord, verb: DeployVerb): DeployRecord =>
 const inPhase = (index: number, stage: DeployState): DeployRecord =>
   withPhase({ ...planned, stage, cursor: index }, index, { state: 'running' });
 const baking = inPhase(0, 'baking');
-const paused = (by: Exclude<Pause['by'], 'operator'>): DeployRecord => pausedBy(baking, NOW, by, 'r');
+const paused = (by: Exclude<Pause['by'], 'operator'>): DeployRecord => pauseDeploy(baking, NOW, by, 'r');
 const reverts: DeployRecord = {
   ...withPhase(baking, 0, { state: 'failed' }),
   stage: 'reverting',
-  control: reverting(NO_COMMANDS, { ...ALICE, at: '', notBad: false, paused: null }),
+  control: applyRevert(NO_COMMANDS, { ...ALICE, at: '', notBad: false, paused: null }),
 };
 const overtaken = (why: 'superseded' | 'preempted'): DeployRecord =>
   controlled(baking, { ...NO_COMMANDS, overtaken: { by: 13, why } });
@@ -59,7 +59,7 @@ const STATES: Readonly<Record<string, DeployRecord>> = {
   'paused by a dependency': paused('dependency'),
   'paused by a unit that is away': paused('unit'),
   'paused by a step before or after a phase': paused('action'),
-  'paused by a freeze': pausedBy(withPhase(baking, 0, { state: 'succeeded' }), NOW, 'freeze', 'r'),
+  'paused by a freeze': pauseDeploy(withPhase(baking, 0, { state: 'succeeded' }), NOW, 'freeze', 'r'),
   'about to resume': commanded(commanded(baking, 'pause'), 'resume'),
   'about to cancel': commanded(baking, 'cancel'),
   'about to be superseded': overtaken('superseded'),
@@ -68,7 +68,12 @@ const STATES: Readonly<Record<string, DeployRecord>> = {
   'reverting by itself': controlled(reverts, NO_COMMANDS),
   'reverting, paused': commanded(reverts, 'pause'),
   'reverting, about to resume': commanded(commanded(reverts, 'pause'), 'resume'),
-  'reverting, stuck': pausedBy({ ...reverts, revertStuck: true }, NOW, 'timeout', 'the old version does not come up'),
+  'reverting, stuck': pauseDeploy(
+    { ...reverts, revertStuck: true },
+    NOW,
+    'timeout',
+    'the old version does not come up',
+  ),
   ended: { ...baking, stage: 'ended' },
 };
 
@@ -85,10 +90,10 @@ function upToDate(docs: string): string {
   const NUMBERS = Array.from({ length: 99 }, (_, index) => String(index + 1));
   const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
   const rows = Object.entries(STATES).map(([state, record]) => {
-    const situation = situationOf(record, SPEC);
+    const situation = toDeploySituation(record, SPEC);
     const cells = DEPLOY_VERBS.map((verb) => {
       const why = whyNot(situation, verb, {});
-      return why === undefined ? `✓ ${markOf(effectOf(verb, situation), NUMBERS)}` : `✗ ${markOf(why, LETTERS)}`;
+      return why === undefined ? `✓ ${markOf(describeEffect(verb, situation), NUMBERS)}` : `✗ ${markOf(why, LETTERS)}`;
     });
     return `| ${[state, ...cells].join(' | ')} |`;
   });
@@ -135,9 +140,9 @@ const READABLE = /^(✓|✗) (\w+)$/;
 
 test.each(CELLS)('while %s, %s is answered as the table says: %s', (state, verb, cell) => {
   const [, taken = '', mark = ''] = READABLE.exec(cell) ?? [];
-  const situation = situationOf(STATES[state] ?? fresh, SPEC);
+  const situation = toDeploySituation(STATES[state] ?? fresh, SPEC);
   const why = whyNot(situation, verb, {});
-  expect([taken, marks.get(mark)]).toEqual(why === undefined ? ['✓', effectOf(verb, situation)] : ['✗', why]);
+  expect([taken, marks.get(mark)]).toEqual(why === undefined ? ['✓', describeEffect(verb, situation)] : ['✗', why]);
 });
 
 test('each mark under the table is used in it', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { identityOf, isVersionOf, versionOf } from '../../domain/artifact';
+import { formatIdentity, matchesIdentity, combineVersions } from '../../domain/artifact';
 import { deployId, NAME, parseId, releaseId, updateId, workflowIds, type Id } from '../../domain/ids';
 import { mayCommand, PRINCIPAL } from '../../domain/principals';
 import { formatDuration, formatTime, plural, withReason } from '../../domain/text';
@@ -58,7 +58,7 @@ describe('an id that a person types', () => {
 describe('an artifact', () => {
   const digested = { ...artifact('kv:12'), digest: 'sha256:1' };
   test('is known by its name, version and digest', () =>
-    expect([identityOf(artifact('kv:12')), identityOf(digested)]).toEqual([
+    expect([formatIdentity(artifact('kv:12')), formatIdentity(digested)]).toEqual([
       'executable@kv:12',
       'executable@kv:12#sha256:1',
     ]));
@@ -68,13 +68,13 @@ describe('an artifact', () => {
     ['executable@kv:12#sha256:1', 'executable@kv:12', true],
     ['executable@kv:123', 'executable@kv:12', false],
     ['executable@kv:12', 'executable@kv:12#sha256:1', false],
-  ])('%s is %s: %s', (identity, typed, same) => expect(isVersionOf(identity, typed)).toBe(same));
+  ])('%s is %s: %s', (identity, typed, same) => expect(matchesIdentity(identity, typed)).toBe(same));
 
   test('alone gives its version to what is deployed; several give the same string in every order', () => {
     const config = artifact('c1', 'config');
-    expect(versionOf([artifact('kv:12')])).toBe('kv:12');
-    expect(versionOf([artifact('kv:12'), config])).toBe('config@c1+executable@kv:12');
-    expect(versionOf([config, artifact('kv:12')])).toBe('config@c1+executable@kv:12');
+    expect(combineVersions([artifact('kv:12')])).toBe('kv:12');
+    expect(combineVersions([artifact('kv:12'), config])).toBe('config@c1+executable@kv:12');
+    expect(combineVersions([config, artifact('kv:12')])).toBe('config@c1+executable@kv:12');
   });
 });
 

@@ -1,4 +1,4 @@
-import { keptCommands } from '../../domain/keptCommands';
+import { trimCommands } from '../../domain/keptCommands';
 import { STATE_LIMITS } from '../../domain/limits';
 import { jsonBytes } from '../../domain/size';
 import type { CommandRecord } from '../../domain/verbs';
@@ -12,7 +12,7 @@ const refused = (n: number, reason = ''): CommandRecord => ({
 
 /** As a workflow keeps them: one after the other. */
 const after = (commands: readonly CommandRecord[], count: number): readonly CommandRecord[] =>
-  commands.reduce<readonly CommandRecord[]>((kept, command) => keptCommands([...kept, command], count), []);
+  commands.reduce<readonly CommandRecord[]>((kept, command) => trimCommands([...kept, command], count), []);
 
 test('as many refused commands as a stranger likes push out nothing that an owner did', () => {
   const owners = Array.from({ length: 100 }, (_, n) => taken(n));
@@ -33,5 +33,5 @@ test('the newest refusals are kept, in the order in which all came', () => {
 
 test('a list that fits is the very same one', () => {
   const commands = [taken(1), refused(2)];
-  expect(keptCommands(commands, 10)).toBe(commands);
+  expect(trimCommands(commands, 10)).toBe(commands);
 });

@@ -1,22 +1,28 @@
-import { identityOf } from '../../domain/artifact';
+import { formatIdentity } from '../../domain/artifact';
 import type { Inheritance } from '../../domain/deploy/planRevert';
 import type { Snapshot } from '../../domain/deploy/snapshot';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../../domain/limits';
 import { admit, enqueueReady, withdraw } from '../../domain/pipeline/admission';
 import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome';
 import { takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
-import { fitted } from '../../domain/pipeline/fitted';
+import { fitState } from '../../domain/pipeline/fitted';
 import { inFull } from '../../domain/pipeline/kept';
 import type { Artifact } from '../../domain/artifact';
-import { startable, thinned, withoutSurplus } from '../../domain/pipeline/queue';
+import { startable, thinQueue, withoutSurplus } from '../../domain/pipeline/queue';
 import { refuseEmergency, refuseRelease, refuseRollBack, refuseSubmission } from '../../domain/pipeline/requests';
 import { labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
 import { withEarly, withLate } from '../../domain/pipeline/order';
 import { reconcile } from '../../domain/pipeline/reconcile';
-import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
+import { findRollbackArtifacts, rollbackUnderWay, queueRollback } from '../../domain/pipeline/rollback';
 import { markKnownBad } from '../../domain/pipeline/knownBad';
-import { created, isKnownBad, newPipeline, started, type PipelineState } from '../../domain/pipeline/state';
-import { completed, remembering } from '../../domain/pipeline/submissions';
+import {
+  queueRelease,
+  isKnownBad,
+  newPipeline,
+  markReleaseRunning,
+  type PipelineState,
+} from '../../domain/pipeline/state';
+import { completeArtifacts, recordLatestInputs } from '../../domain/pipeline/submissions';
 import { pipelineStatus } from '../../domain/pipeline/view';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { lintPipeline } from '../../domain/spec/lint';
@@ -50,7 +56,7 @@ const from = (n: number, kind: Trigger['kind'] = 'webhook'): Trigger => ({ ...tr
 
 /** Each step is bounded as the workflow bounds it. */
 const step = (state: PipelineState, change: (state: PipelineState) => PipelineState): PipelineState =>
-  fitted(change(state), state);
+  fitState(change(state), state);
 
 /** Everything that the doors admit, until they admit nothing more. */
 function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
@@ -61,7 +67,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   for (const n of range(12)) {
     state = step(state, (now) => released(now, n));
     const number = state.nextNumber - 1;
-    state = step(state, (now) => started(now, number));
+    state = step(state, (now) => markReleaseRunning(now, number));
     for (const [index, action] of deploys.entries()) {
       const result = largeResult(n % 3 === 2 && index === 0 ? 'reverted' : 'succeeded', n);
       const deploy = { action, artifacts: [largeArtifacts(n)[index] ?? artifact('x')], result };
@@ -74,7 +80,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   // As finders bring them in an order, also too late.
   for (const n of range(12)) {
     const after = largeArtifacts(n + 1).map((one) => ({ ...one, metadata: { before: largeVersion(n) } }));
-    state = step(state, (now) => remembering(now, after));
+    state = step(state, (now) => recordLatestInputs(now, after));
     state = step(state, (now) =>
       withLate(now, [{ ...(after[n % 16] ?? artifact('x')), version: largeVersion(n) }], NOW),
     );
@@ -86,7 +92,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
       state = step(state, (now) => released(now, 1_000 + n));
     for (const { number } of startable(state, NOW)) {
       if (startable(state, NOW).every((release) => release.number !== number)) continue;
-      state = step(state, (now) => started(now, number));
+      state = step(state, (now) => markReleaseRunning(now, number));
       const only = state.active.find((release) => release.number === number)?.followOn?.action;
       for (const [action, { mutex, inputs }] of Object.entries(spec.actions)) {
         if (only !== undefined && only !== action) continue;
@@ -109,12 +115,12 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   for (const { number, state: running } of state.active)
     if (running === 'running')
       state = step(state, (now) => reconcile(now, { kind: 'gone', number, endedAt: ENDED, deploys: [], open }, NOW));
-  return fitted(range(60).reduce(commanded, state));
+  return fitState(range(60).reduce(commanded, state));
 }
 
 /** They get the signal that they are not needed, and end. */
 const withoutOldFollowOns = (state: PipelineState): PipelineState =>
-  thinned(
+  thinQueue(
     state.active
       .filter(({ followOn, trigger: { of = 0 } }) => followOn && of < state.nextNumber - 14)
       .reduce((now, { number }) => recordRelease(now, { ...resultOf(number, number), deploys: [] }, NOW), state),
@@ -123,7 +129,10 @@ const withoutOldFollowOns = (state: PipelineState): PipelineState =>
 
 const released = (state: PipelineState, n: number): PipelineState => {
   const artifacts = largeArtifacts(n);
-  return withoutSurplus(created(remembering(state, artifacts), completed(state, artifacts), from(n), NOW), NOW);
+  return withoutSurplus(
+    queueRelease(recordLatestInputs(state, artifacts), completeArtifacts(state, artifacts), from(n), NOW),
+    NOW,
+  );
 };
 
 const ENDED = '2026-11-23T18:00:00.000Z';
@@ -144,7 +153,7 @@ function urgent(state: PipelineState, n: number): PipelineState {
   const emergency = { action, skipBake: true };
   const next =
     refuseEmergency(state, artifacts, from(2_000 + n, 'emergency'), emergency) === undefined
-      ? created(remembering(state, artifacts), artifacts, from(2_000 + n, 'emergency'), NOW, { emergency })
+      ? queueRelease(recordLatestInputs(state, artifacts), artifacts, from(2_000 + n, 'emergency'), NOW, { emergency })
       : state;
   return newestGood(next).reduce(undone, next);
 }
@@ -154,11 +163,11 @@ const newestGood = ({ good }: PipelineState): readonly number[] =>
 
 /** As the workflow does it: what is under way already is the same. */
 function undone(state: PipelineState, of: number): PipelineState {
-  const back = rollbackOf(state, of);
+  const back = findRollbackArtifacts(state, of);
   if ('impossible' in back || rollbackUnderWay(state, of) !== undefined) return state;
   const command = { actor: OWNER, reason: long(REQUEST_LIMITS.reason.max) };
   expect(refuseRollBack(state, of, command)).toBeUndefined();
-  return step(state, (now) => rolledBack(now, back, { of, ...command, notBad: false }, NOW));
+  return step(state, (now) => queueRollback(now, back, { of, ...command, notBad: false }, NOW));
 }
 
 const commanded = (state: PipelineState, n: number): PipelineState => ({
@@ -210,9 +219,9 @@ describe('a pipeline whose every list is at its limit', () => {
     const state = { ...filled('waiting', 0), frozen: null };
     const of = Math.max(...Object.values(state.good).flatMap((deploys) => deploys.map(({ release }) => release)));
     const idle = { ...state, active: [] };
-    const back = rollbackOf(idle, of);
+    const back = findRollbackArtifacts(idle, of);
     if ('impossible' in back) throw new Error(back.impossible);
-    const next = rolledBack(idle, back, { of, actor: OWNER, reason: '', notBad: true }, NOW);
+    const next = queueRollback(idle, back, { of, actor: OWNER, reason: '', notBad: true }, NOW);
     const artifacts = inFull(next, next.active.at(-1)?.artifacts ?? []);
     expect(artifacts.length).toBeGreaterThan(0);
     expect(artifacts.every(({ uri }) => uri?.startsWith('s3://'))).toBe(true);
@@ -225,7 +234,7 @@ describe('an ordinary pipeline', () => {
     for (const n of range(1_050)) {
       const artifacts = [artifact(`kvstore:${n.toString(16).padStart(40, 'a')}`, nameOf('input', 0))];
       state = step(state, (now) =>
-        created(now, artifacts, { kind: 'webhook', actor: 'service:github', key: `github:${long(36)}${n}` }, NOW),
+        queueRelease(now, artifacts, { kind: 'webhook', actor: 'service:github', key: `github:${long(36)}${n}` }, NOW),
       );
       const { number } = state.active.at(-1) ?? { number: 0 };
       const end = { number, state: 'succeeded', cause: null, artifacts, deploys: [], endedAt: ENDED } as const;
@@ -246,7 +255,7 @@ describe('rollbacks', () => {
       const number = state.nextNumber - 1;
       const deploy = { action, artifacts: [largeArtifacts(n)[index] ?? artifact('x')] };
       const result = { ...largeResult('succeeded', n), skipped: [] };
-      state = step(started(state, number), (now) => recordDeploy(now, number, { ...deploy, result }, NOW));
+      state = step(markReleaseRunning(state, number), (now) => recordDeploy(now, number, { ...deploy, result }, NOW));
       state = step(state, (now) => recordRelease(now, { ...resultOf(number, n), deploys: [] }, NOW));
     }
     while (refuseRelease(state, largeArtifacts(9_000), from(state.nextNumber)) === undefined)
@@ -275,7 +284,7 @@ describe('remains of deploys', () => {
   test('the snapshot of one deploy is kept whole, as large as it may be without pages', () => {
     const whole = { ...empty, inherited: { deploy: largeResult('cancelled', 0).leaves ?? left({ units: [] }) } };
     expect(jsonBytes(whole.inherited)).toBeGreaterThan(16 * 1024);
-    expect(fitted(whole)).toEqual(whole);
+    expect(fitState(whole)).toEqual(whole);
   });
 
   test('the oldest of several snapshots goes whole and first, those that went are counted, and snapshots in pages stay', () => {
@@ -286,18 +295,18 @@ describe('remains of deploys', () => {
       c: left({ units: units(120) }),
       d: paged,
     };
-    const kept = fitted({ ...empty, inherited });
+    const kept = fitState({ ...empty, inherited });
     expect(jsonBytes(kept.inherited)).toBeLessThanOrEqual(STATE_LIMITS.inherited.max);
     expect(kept.inherited).toEqual({ ...inherited, a: { left: ['kv:2'], before: { units: [] } } });
     expect(kept.inheritedOmitted).toEqual({ a: 120 });
-    expect(fitted(kept).inheritedOmitted).toEqual({ a: 120 });
+    expect(fitState(kept).inheritedOmitted).toEqual({ a: 120 });
     const { a: _over, ...others } = kept.inherited;
-    expect(fitted({ ...kept, inherited: others }, kept).inheritedOmitted).toEqual({});
+    expect(fitState({ ...kept, inherited: others }, kept).inheritedOmitted).toEqual({});
   });
 
   test('is not believed any more once more units have settled since than it can name', () => {
     const settled = range(STATE_LIMITS.inheritedSettled.max + 1).map((n) => `u${n}`);
-    const kept = fitted({ ...empty, inherited: { deploy: left({ at: 'snapshots/1', pages: 7 }, settled) } });
+    const kept = fitState({ ...empty, inherited: { deploy: left({ at: 'snapshots/1', pages: 7 }, settled) } });
     expect(kept.inherited).toEqual({ deploy: { left: ['kv:2'], before: { units: [] } } });
     expect(kept.inheritedOmitted).toEqual({ deploy: 7 });
   });
@@ -340,7 +349,7 @@ describe('known-bad artifacts', () => {
   test('loses reasons, of the oldest first, but no artifact while what still runs is reverted', () => {
     const more = until(500);
     expect(more.knownBad.map(({ artifact: id }) => id)).toEqual(
-      range(500).map((n) => identityOf(artifact(version(n)))),
+      range(500).map((n) => formatIdentity(artifact(version(n)))),
     );
     expect(more.knownBad[0]?.reason).toBe('…');
     expect(more.knownBad.at(-1)?.reason).toContain('release 499 was reverted');
@@ -363,7 +372,10 @@ describe('known-bad artifacts', () => {
 
   test('does not keep what runs from being rolled back, however full it is', () => {
     const two = range(2).reduce((state, n) => {
-      const state2 = started(created(state, [artifact(`kv:${n}`, name)], from(n), NOW), state.nextNumber);
+      const state2 = markReleaseRunning(
+        queueRelease(state, [artifact(`kv:${n}`, name)], from(n), NOW),
+        state.nextNumber,
+      );
       const deploy = {
         action,
         artifacts: [artifact(`kv:${n}`, name)],

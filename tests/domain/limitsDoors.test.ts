@@ -1,4 +1,4 @@
-import { NOT_BEGUN, answered, submissionsOf } from '../../domain/finder/sweep';
+import { NOT_BEGUN, recordAnswer, buildSubmissions } from '../../domain/finder/sweep';
 import { enqueueReady } from '../../domain/pipeline/admission';
 import { refuseRelease, refuseSubmission } from '../../domain/pipeline/requests';
 import { refuseApply } from '../../domain/pipeline/refuseApply';
@@ -118,8 +118,8 @@ test('an artifact over the limit that a finder finds is refused for that subscri
     cursor: '1',
     refused: [],
   };
-  expect(submissionsOf('mine', page, answer).map(({ pipeline }) => pipeline)).toEqual(['web']);
-  expect(answered(NOT_BEGUN, page, answer)).toMatchObject({
+  expect(buildSubmissions('mine', page, answer).map(({ pipeline }) => pipeline)).toEqual(['web']);
+  expect(recordAnswer(NOT_BEGUN, page, answer)).toMatchObject({
     refused: 1,
     again: [],
     said: ['kvstore, executable: the metadata of the artifact executable is 20 kB, more than 2 kB'],

@@ -3,7 +3,7 @@ import { parsers } from 'prettier/plugins/markdown';
 import { childrenDetails } from '../../domain/children/view';
 import { deployDetails } from '../../domain/deploy/details';
 import { NOT_BEGUN, sweepDetails } from '../../domain/finder/sweep';
-import { block, code, marked, paragraphs, sections, summaryOf } from '../../domain/markdown';
+import { block, code, formatMarkdown, paragraphs, sections, formatSummary } from '../../domain/markdown';
 import { releaseDetails } from '../../domain/release/details';
 import { action, children, deploy, release, revertedDeploy } from '../builders/cliSamples';
 
@@ -67,7 +67,12 @@ test('a text in Markdown of ours is shown as it is, and makes nothing but text',
   await fc.assert(
     fc.asyncProperty(hostile, async (text) => {
       const page = await parse(
-        sections(marked`## ${text}`, marked`${text}`, marked`**by ${text}**: ${text}`, marked`- ${text}`),
+        sections(
+          formatMarkdown`## ${text}`,
+          formatMarkdown`${text}`,
+          formatMarkdown`**by ${text}**: ${text}`,
+          formatMarkdown`- ${text}`,
+        ),
       );
       const kinds = built(page).filter((type) => type !== 'inlineCode');
       const plain = ['root', 'heading', 'paragraph', 'paragraph', 'strong', 'list', 'listItem', 'paragraph'];
@@ -89,26 +94,32 @@ test.each([
   ['load_test ~10% of *all* | more', 'load_test ~10% of *all* | more'],
   ['- two\nlines', '- two lines'],
   ['mail a@evil.example.', 'mail a@evil.example.'],
-])('%j is read as %j', async (text, read) => expect(shownBy(await parse(sections(marked`${text}`)))).toBe(read));
+])('%j is read as %j', async (text, read) =>
+  expect(shownBy(await parse(sections(formatMarkdown`${text}`)))).toBe(read),
+);
 
 test('ids, versions, times and numbers are written as they are', () => {
   const text =
     'kvstore/12/deploy: executable@kv:12, web@1.2.3 by user:alice since 2026-11-20 14:02, 0.5 above (rerun of #12)';
-  expect(sections(marked`${text}`)).toBe(text);
+  expect(sections(formatMarkdown`${text}`)).toBe(text);
 });
 
 test('code ends where ours does', async () => {
   await fc.assert(
     fc.asyncProperty(hostile, async (text) => {
-      expect(built(await parse(sections(marked`a ${code(text)} b`)))).toEqual(['root', 'paragraph', 'inlineCode']);
+      expect(built(await parse(sections(formatMarkdown`a ${code(text)} b`)))).toEqual([
+        'root',
+        'paragraph',
+        'inlineCode',
+      ]);
       expect(built(await parse(sections(block([text, text]))))).toEqual(['root', 'code']);
     }),
   );
 });
 
 test('a page that is too long is cut between lines, so that no code is left open', () => {
-  const long = marked`${'x'.repeat(15_990)}`;
-  expect(sections(long, marked`${code('![x](http://evil.example)')}`)).toBe('x'.repeat(15_990) + '\n');
+  const long = formatMarkdown`${'x'.repeat(15_990)}`;
+  expect(sections(long, formatMarkdown`${code('![x](http://evil.example)')}`)).toBe('x'.repeat(15_990) + '\n');
 });
 
 test('paragraphs of a description stay apart, and nothing else of them has a meaning', async () => {
@@ -118,7 +129,7 @@ test('paragraphs of a description stay apart, and nothing else of them has a mea
 test('a summary is one line that the server takes, however long a name is, and has no links', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { maxLength: 60 }), async (texts) => {
-      const summary = summaryOf(`kvstore/12: ${texts.join('')}`);
+      const summary = formatSummary(`kvstore/12: ${texts.join('')}`);
       expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(400);
       expect(built(await parse(summary)).filter((type) => type !== 'inlineCode')).toEqual(['root', 'paragraph']);
     }),

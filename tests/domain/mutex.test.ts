@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {
   FREE_MUTEX,
   freeFrom,
-  canariesOf,
+  listCanaries,
   canariesOn,
   isIdle,
   releaseMutex,
@@ -98,14 +98,14 @@ describe('a guest', () => {
     expect(held.holder).toEqual({ owner: 'a', requesters: ['a'] });
   });
   test('may say anew which updates are its own', () =>
-    expect(canariesOf(welcome(held, guest('c1', ['x'], ['u1', 'u2'])))).toEqual([guest('c1', ['x'], ['u1', 'u2'])]));
+    expect(listCanaries(welcome(held, guest('c1', ['x'], ['u1', 'u2'])))).toEqual([guest('c1', ['x'], ['u1', 'u2'])]));
   test('keeps the lock alive, and leaves as a holder does', () => {
     const alone = releaseMutex(held, 'a').mutex;
     expect(isIdle(alone)).toBe(false);
     expect(isIdle(releaseMutex(alone, 'c1').mutex)).toBe(true);
   });
   test('stays when others come and go', () =>
-    expect(canariesOf(releaseMutex(request(held, ask('b')).mutex, 'a').mutex)).toEqual([guest('c1')]));
+    expect(listCanaries(releaseMutex(request(held, ask('b')).mutex, 'a').mutex)).toEqual([guest('c1')]));
   test('is in the way only of its units', () => {
     const canaries = [guest('c1', ['x', 'y']), guest('c2', ['z'])];
     expect(canariesOn(canaries, ['y']).map(({ requester }) => requester)).toEqual(['c1']);

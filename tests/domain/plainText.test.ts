@@ -1,5 +1,5 @@
 import type { Artifact } from '../../domain/artifact';
-import { NOT_BEGUN, answered, submissionsOf } from '../../domain/finder/sweep';
+import { NOT_BEGUN, recordAnswer, buildSubmissions } from '../../domain/finder/sweep';
 import { whyNotPlain } from '../../domain/plainText';
 import { sendCommand } from '../../client/commands';
 import { createRelease } from '../../client/releases';
@@ -57,7 +57,7 @@ test('metadata may have several lines, as the message of a commit has', async ()
   const commit = { ...artifact('1a2b'), metadata: { message: 'Mend the index\r\n\n\t- of names\n' } };
   const found = [{ pipeline: 'kvstore', artifact: commit }];
   const asked = [{ pipeline: 'kvstore', artifact: commit.name, with: {} }];
-  expect(submissionsOf('commits', { asked } as never, { found, refused: [] } as never)).toHaveLength(1);
+  expect(buildSubmissions('commits', { asked } as never, { found, refused: [] } as never)).toHaveLength(1);
   const data = { pipeline: 'kvstore', artifacts: [commit] };
   const pipelines = new FakePipelines();
   const sent = await appOf(pipelines).request(
@@ -91,8 +91,8 @@ describe.each(wrong)('%s', (_, given, says) => {
   test('is refused where a finder finds it, and shown', () => {
     const page = { cursor: null, pipelines: 1, asked: [{ pipeline: 'kvstore', artifact: given.name, with: {} }] };
     const answer = { found: [{ pipeline: 'kvstore', artifact: given }], cursor: '1', refused: [] };
-    expect(submissionsOf('mine', page, answer)).toEqual([]);
-    expect(answered(NOT_BEGUN, page, answer)).toMatchObject({ refused: 1, said: [expect.stringContaining(says)] });
+    expect(buildSubmissions('mine', page, answer)).toEqual([]);
+    expect(recordAnswer(NOT_BEGUN, page, answer)).toMatchObject({ refused: 1, said: [expect.stringContaining(says)] });
   });
 });
 

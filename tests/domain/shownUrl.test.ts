@@ -1,4 +1,4 @@
-import { shownUrl, withShownUrls } from '../../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../../domain/shownUrl';
 
 describe('an address that people see', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('an address that people see', () => {
     ['${HOOKS}.s3cret', '${HOOKS}/…'],
     ['mailto:s3cret@example.org', 'mailto:/…'],
     ['s3cret', 'an invalid address'],
-  ])('says of %s no more than %s', (url, shown) => expect(shownUrl(url)).toBe(shown));
+  ])('says of %s no more than %s', (url, shown) => expect(redactUrl(url)).toBe(shown));
 
   test('is so in the words of others, too', () => {
     expect(withShownUrls('cannot reach "http://a:s3cret@b/c" nor HTTPS://b/s3cret, alas')).toBe(

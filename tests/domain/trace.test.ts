@@ -1,6 +1,6 @@
 import { deployTrace, parentOfCall, releaseTrace } from '../../domain/trace';
-import { traceIdOf } from '../../domain/traceIds';
-import { traceparentOf } from '../../sdk/trace';
+import { computeTraceId } from '../../domain/traceIds';
+import { createTraceparent } from '../../sdk/trace';
 import { deploy, release as sample } from '../builders/cliSamples';
 
 const release = sample();
@@ -20,8 +20,8 @@ describe('the trace of a release', () => {
 
   test('has the ids that calls of extensions have in their traceparent, and within which action they are', () => {
     const { pipeline, number } = release;
-    const [, trace] = traceparentOf({ pipeline, release: number }).split('-');
-    expect([trace, root.trace]).toEqual([traceIdOf(pipeline, number), traceIdOf(pipeline, number)]);
+    const [, trace] = createTraceparent({ pipeline, release: number }).split('-');
+    expect([trace, root.trace]).toEqual([computeTraceId(pipeline, number), computeTraceId(pipeline, number)]);
     const parent = (deployId: string) => parentOfCall({ pipeline, release: number, deployId });
     const deploy = named('deploy')?.id;
     expect(parent(`deploy/${pipeline}/${number}/deploy/1`)).toBe(deploy);
@@ -39,7 +39,7 @@ describe('the trace of a release', () => {
   test('has ids as W3C wants them, and others for another release', () => {
     expect(root.trace).toMatch(/^[0-9a-f]{32}$/);
     expect(root.id).toMatch(/^[0-9a-f]{16}$/);
-    expect(traceIdOf('kvstore', 1)).not.toBe(traceIdOf('kvstore', 2));
+    expect(computeTraceId('kvstore', 1)).not.toBe(computeTraceId('kvstore', 2));
   });
 
   test('leaves out what never began, and says what failed', () => {

@@ -3,7 +3,7 @@ import { renderChanges } from '../../render/changes';
 import { changesBetween } from '../../domain/changes';
 import { renderDeploy } from '../../render/deploy';
 import { historyTable, releaseTable } from '../../render/lists';
-import { truncate, fold, widthOf, wrap, type View } from '../../render/paint';
+import { truncate, fold, measureWidth, wrap, type View } from '../../render/paint';
 import { renderPipeline } from '../../render/pipeline';
 import { renderRelease } from '../../render/release';
 import { forPeople } from '../../render/times';
@@ -129,7 +129,7 @@ Web UI  http://localhost:8233/w
     for (const color of [true, false])
       for (const width of [40, 80])
         for (const line of renderDeploy(revertedDeploy(), { ...view, width, color }).split('\n'))
-          expect(widthOf(line)).toBeLessThanOrEqual(width);
+          expect(measureWidth(line)).toBeLessThanOrEqual(width);
   });
 });
 
@@ -444,7 +444,7 @@ describe('folding a line', () => {
         const lines = fold(line, width);
         const bare = (text: string): string => text.replace(/ /g, '');
         expect(bare(lines.join(''))).toBe(bare(line));
-        for (const each of lines) expect(widthOf(each)).toBeLessThanOrEqual(width);
+        for (const each of lines) expect(measureWidth(each)).toBeLessThanOrEqual(width);
       }),
     );
   });

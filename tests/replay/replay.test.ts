@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DefaultLogger, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { sinksOf } from '../../workers/sinks';
+import { createSinks } from '../../workers/sinks';
 import * as workflows from '../../workflows';
 import { bundleForBuild } from '../../workflows/versioning';
 import { files, read, startOf, withoutMachine, type Recorded } from './histories';
@@ -14,7 +14,7 @@ Runtime.install({
 
 const bundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
 
-const sinks = sinksOf();
+const sinks = createSinks();
 
 async function problems(
   histories: readonly { name: string; history: Recorded }[],

@@ -1,7 +1,7 @@
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ArchiveRow } from '../../domain/archive/row';
 import { deployRows, releaseRows } from '../../domain/archive/rows';
-import { cadenceOf } from '../../domain/calendar/cadence';
+import { classifyCadence } from '../../domain/calendar/cadence';
 import { workflowIds } from '../../domain/ids';
 import type { ReleaseResult } from '../../domain/release/state';
 import { pipelineSchema, type PipelineSpec } from '../../domain/spec/pipeline';
@@ -31,7 +31,7 @@ async function rowsOfRelease(world: VirtualWorld, spec: PipelineSpec, number: nu
     input: { spec, trigger: status.trigger },
     status,
     deploys: await deploysOf(world, workflowId),
-    cadence: cadenceOf(spec),
+    cadence: classifyCadence(spec),
   });
   return [...release, ...(await rowsOfDeploys(world, spec, status))];
 }

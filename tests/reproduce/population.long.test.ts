@@ -1,4 +1,4 @@
-import { cadenceOf } from '../../domain/calendar/cadence';
+import { classifyCadence } from '../../domain/calendar/cadence';
 import { pipelineSchema } from '../../domain/spec/pipeline';
 import { CATEGORIES, MEAN_ACTIONS, SCHEDULES } from './paper';
 import { planned, populationOf } from './population';
@@ -19,7 +19,7 @@ describe.each(CATEGORIES)('a population of %s pipelines', (category) => {
     expect(own).toHaveLength(100);
     const total = Object.values(SCHEDULES[category]).reduce((sum, share) => sum + share, 0);
     for (const [cadence, share] of Object.entries(SCHEDULES[category])) {
-      const found = own.filter(({ source }) => cadenceOf(pipelineSchema.parse(source)) === cadence).length;
+      const found = own.filter(({ source }) => classifyCadence(pipelineSchema.parse(source)) === cadence).length;
       expect(Math.abs(found - (100 * share) / total)).toBeLessThan(1);
     }
   });

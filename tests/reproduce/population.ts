@@ -1,5 +1,5 @@
 import type { Cadence } from '../../domain/archive/row';
-import { patternOf, type Pattern } from '../../domain/deploy/pattern';
+import { classifyPattern, type Pattern } from '../../domain/deploy/pattern';
 import { planDeploy } from '../../domain/deploy/plan';
 import type { Settings } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
@@ -136,7 +136,7 @@ export function planned({ source, jobs }: Inhabitant): Pattern {
   const units = jobs.map(({ name, region, tasks }) => ({
     ...{ id: name, labels: { region }, size: tasks, version: 'old', mixed: false, available: true },
   }));
-  return patternOf(planDeploy(deploy.with, units, [], 'new'), units);
+  return classifyPattern(planDeploy(deploy.with, units, [], 'new'), units);
 }
 
 /**

@@ -13,7 +13,7 @@ import { GUARANTEES, REQUIRED, withoutIsolation, type Guarantee } from '../../do
 import { thisMachine, type Machine } from '../../sandbox/method';
 import { probe, type Isolation } from '../../sandbox/probe';
 import { createRunner } from '../../sandbox/runner';
-import { markOf } from '../../sandbox/mark';
+import { formatRunMark } from '../../sandbox/mark';
 import { installRoot, parseRegistry } from '../../settings/registry';
 import type { Scripts } from '../../settings/scripts';
 import { inlineSnapshots } from '../activities/inlineSnapshots';
@@ -180,8 +180,9 @@ describe.each(MACHINES)(
       const { groups } = isolation.method;
       const runId = nonce();
       const end = await runIn(isolation, 'cat /proc/self/cgroup', {}, activity(), runId);
-      if (groups !== null) expect(said(end)).toContain(markOf(runId));
-      const left = groups === null ? [] : readdirSync(groups.folder).filter((name) => name.startsWith(markOf(runId)));
+      if (groups !== null) expect(said(end)).toContain(formatRunMark(runId));
+      const left =
+        groups === null ? [] : readdirSync(groups.folder).filter((name) => name.startsWith(formatRunMark(runId)));
       expect(left).toEqual([]);
     });
 

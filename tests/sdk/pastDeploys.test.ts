@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
-import { pastDeployOf, type PastDeploy } from '../../domain/health/pastDeploy';
-import { deployActionsOf } from '../../domain/spec/deployActions';
+import { toPastDeploy, type PastDeploy } from '../../domain/health/pastDeploy';
+import { listDeployActions } from '../../domain/spec/deployActions';
 import { parsePipeline } from '../../domain/spec/parse';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { DeployStatus } from '../../domain/views';
@@ -20,8 +20,8 @@ type Phase = Partial<Record<'startedAt' | 'updatedAt' | 'bakedAt', string>>;
 
 /** A deploy of two units that ended an hour after the start. */
 function deployOf(phases: readonly Phase[], more: Partial<DeployStatus> = {}): PastDeploy | null {
-  const [[, action]] = deployActionsOf(parsePipeline(BACKTEST_PIPELINE).spec!) as [
-    ReturnType<typeof deployActionsOf>[0],
+  const [[, action]] = listDeployActions(parsePipeline(BACKTEST_PIPELINE).spec!) as [
+    ReturnType<typeof listDeployActions>[0],
   ];
   const units = [{ id: 'kvstore-x', targeted: 3, updated: 3, live: 3 }];
   const status = {
@@ -30,7 +30,7 @@ function deployOf(phases: readonly Phase[], more: Partial<DeployStatus> = {}): P
     ...more,
   } as unknown as DeployStatus;
   const truth = { kind: 'good', why: 'succeeded', foundBy: null, overridden: [] } as const;
-  return pastDeployOf(pastRelease(1, [through('kv:1')]), 'deploy', action.with, status, truth);
+  return toPastDeploy(pastRelease(1, [through('kv:1')]), 'deploy', action.with, status, truth);
 }
 
 const given = (until: number): PastDeploy =>

@@ -3,7 +3,7 @@ import { guardClient } from '../../client/guard';
 import { conveyorError } from '../../domain/errors';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../../domain/verbs';
 import type { FrontClient } from '../../server/deps';
-import { documentOf } from '../../domain/pipeline/document';
+import { toPipelineDocument } from '../../domain/pipeline/document';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { deploy, pipeline, release } from '../builders/cliSamples';
 import { NOW, pipelineOf, specOf } from '../builders/pipelineWorld';
@@ -175,7 +175,7 @@ describe('a pipeline over HTTP', () => {
   });
 
   test('a lost pipeline is put back on behalf of the principal of the token', async () => {
-    const [pipelines, document] = [new FakePipelines(), documentOf(pipelineOf(), NOW)];
+    const [pipelines, document] = [new FakePipelines(), toPipelineDocument(pipelineOf(), NOW)];
     const app = appOf(pipelines);
     expect((await app.request('/v1/pipelines/kvstore/import', post(document))).status).toBe(200);
     expect(pipelines.calls).toEqual([['importPipeline', document, 'service:ci']]);

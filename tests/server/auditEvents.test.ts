@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fetch } from '../../sdk/request';
 import { auditEntry, type AuditRecord } from '../../domain/audit/record';
-import { signingKey } from '../../settings/secrets';
+import { toSigningKey } from '../../settings/secrets';
 import { ServerAudit } from '../../server/audit/audit';
 import { AuditEvents } from '../../server/audit/events';
 
@@ -105,7 +105,7 @@ test('each record goes to the receiver as a signed CloudEvent, once, and refusal
     { id: 'front-1/refusals/1', type: 'dev.conveyor.audit.refused' },
   ]);
   const { headers, body } = asked[0] as (typeof asked)[number];
-  const mac = createHmac('sha256', signingKey(SECRET)).update(
+  const mac = createHmac('sha256', toSigningKey(SECRET)).update(
     `front-1/changes/1.${headers['webhook-timestamp']}.${body}`,
   );
   expect(headers).toMatchObject({

@@ -1,12 +1,12 @@
 import type { LookNow } from '../../client/api';
 import { conveyorError } from '../../domain/errors';
-import { callbackOf } from '../../settings/callbacks';
+import { createRunCallback } from '../../settings/callbacks';
 import { RunEndings } from '../../server/ended';
 import { appOf, FakePipelines, TOKEN } from '../builders/serverWorld';
 
 const CALLBACKS = { url: 'http://conveyor', secrets: ['the secret of callbacks'] };
 const RUN = 'kvstore/12/build/1';
-const { key: KEY } = callbackOf(CALLBACKS, RUN);
+const { key: KEY } = createRunCallback(CALLBACKS, RUN);
 
 describe('news that a run of an action service has ended', () => {
   const front = (answer: () => Promise<LookNow> = () => Promise.resolve('looks')) => {

@@ -1,5 +1,5 @@
 import { conveyorError } from '../../domain/errors';
-import { submitted } from '../../domain/pipeline/submissions';
+import { applySubmission } from '../../domain/pipeline/submissions';
 import type { FrontClient, FrontConfig } from '../../server/deps';
 import { pipelineOf } from '../builders/pipelineWorld';
 import {
@@ -232,7 +232,7 @@ describe('a Standard Webhooks delivery', () => {
   test('that comes before the one that it follows is released after that, though its commit has an older date', async () => {
     let state = pipelineOf(['deploy'], { artifacts: { executable: { finder: 'latest-build' } } });
     const submit: FrontClient['submit'] = (pipeline, artifacts, trigger) => {
-      const { state: next, ...answer } = submitted(state, artifacts, trigger, NOW_MS);
+      const { state: next, ...answer } = applySubmission(state, artifacts, trigger, NOW_MS);
       state = next;
       return Promise.resolve({ ...answer, id: `${pipeline}/${answer.number}` });
     };

@@ -1,4 +1,4 @@
-import { callbackOf, fitsRun } from '../../settings/callbacks';
+import { createRunCallback, fitsRun } from '../../settings/callbacks';
 import { parseRegistry } from '../../settings/registry';
 import { runEnded } from '../../sdk/runEnded';
 import type { Fetch } from '../../sdk/request';
@@ -30,7 +30,7 @@ describe('the key of a run', () => {
   const one = { url: 'http://conveyor:4500', secrets: ['a'] };
 
   test('fits that run and no other, and cannot be guessed from the id', () => {
-    const { url, key } = callbackOf(one, 'kvstore/12/build/1');
+    const { url, key } = createRunCallback(one, 'kvstore/12/build/1');
     expect(url).toBe('http://conveyor:4500/v1/runs/kvstore/12/build/1/ended');
     expect(fitsRun(one, 'kvstore/12/build/1', key)).toBe(true);
     expect(fitsRun(one, 'kvstore/12/build/2', key)).toBe(false);
@@ -41,8 +41,8 @@ describe('the key of a run', () => {
 
   test('fits while a secret is replaced, whichever made it', () => {
     const both = { ...one, secrets: ['new', 'a'] };
-    expect(fitsRun(both, 'r/1/a/1', callbackOf(one, 'r/1/a/1').key)).toBe(true);
-    expect(fitsRun(both, 'r/1/a/1', callbackOf(both, 'r/1/a/1').key)).toBe(true);
+    expect(fitsRun(both, 'r/1/a/1', createRunCallback(one, 'r/1/a/1').key)).toBe(true);
+    expect(fitsRun(both, 'r/1/a/1', createRunCallback(both, 'r/1/a/1').key)).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { entryOf } from '../../configerator/entry';
+import { buildEntryArgs } from '../../configerator/entry';
 import { claim } from '../../settings/claim';
 import { eventually } from '../system/waiting';
 
@@ -20,7 +20,7 @@ const options = { what: 'the state', onLost: (error: Error) => void lost.push(er
 
 /** Another process that wants it; what it says. */
 async function claimer(file: string) {
-  const child = spawn(process.execPath, [...entryOf(join(__dirname, 'claimer'), true), file]);
+  const child = spawn(process.execPath, [...buildEntryArgs(join(__dirname, 'claimer'), true), file]);
   children.push(child);
   let said = '';
   child.stdout.on('data', (part: Buffer) => void (said += String(part)));

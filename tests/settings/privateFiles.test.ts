@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { filesIn } from '../../configerator/proxy/files';
 import { closeFolder } from '../../settings/ownFolder';
 import { replaceFileSync } from '../../sdk/replaceFile';
-import { markOf } from '../../sandbox/mark';
+import { formatRunMark } from '../../sandbox/mark';
 import { clearWorkplaces, openWorkplace } from '../../sandbox/workplace';
 
 const home = mkdtempSync(join(tmpdir(), 'conveyor-private-'));
@@ -88,7 +88,7 @@ describe('files of a script that a killed worker left', () => {
     const { folder } = openWorkplace(run, { CONVEYOR_FILE: 'x' }, { account: null, namespaces: null });
     const kept = join(home, 'kept');
     mkdirSync(kept);
-    const link = join(tmpdir(), `${markOf(run)}-link`);
+    const link = join(tmpdir(), `${formatRunMark(run)}-link`);
     symlinkSync(kept, link);
     try {
       clearWorkplaces(run);

@@ -47,6 +47,35 @@ export const droppedPhrases = (texts: readonly { readonly name: string; readonly
       ),
   );
 
+/** Participles that do not end in -ed or -ing. */
+const IRREGULAR = new Set(
+  'begun bound broken brought built caught chosen done drawn found frozen given gone held hidden kept known left lost made met paid sent shown sold spent sunk taken told written'.split(
+    ' ',
+  ),
+);
+/** Verbs that end like a participle. */
+const VERBS = new Set('bring embed exceed feed heed need proceed seed speed succeed'.split(' '));
+
+/** Functions at the top level, as `file: name`, whose name begins with a participle or ends in `Of`: their names are no verbs. */
+export const namesWithoutVerb = (sources: readonly Source[]): readonly string[] =>
+  sources.flatMap((source) =>
+    topFunctions(source)
+      .filter((name) => /^(?!is[A-Z]).*[a-z]Of$/.test(name) || isParticiple(name.split(/(?=[A-Z])/)[0] ?? ''))
+      .map((name) => `${source.name}: ${name}`),
+  );
+
+const isParticiple = (word: string): boolean =>
+  IRREGULAR.has(word) || (/^[a-z]+(?:ed|ing)$/.test(word) && !VERBS.has(word));
+
+export const topFunctions = ({ tree }: Source): readonly string[] =>
+  tree.statements.flatMap((statement) => {
+    if (ts.isFunctionDeclaration(statement)) return statement.name ? [statement.name.text] : [];
+    if (!ts.isVariableStatement(statement)) return [];
+    return statement.declarationList.declarations.flatMap(({ name, initializer }) =>
+      ts.isIdentifier(name) && initializer && ts.isArrowFunction(initializer) ? [name.text] : [],
+    );
+  });
+
 const definitionsIn = ({ tree }: Source): readonly string[] =>
   tree.statements.flatMap((statement) => {
     if (ts.isVariableStatement(statement))

@@ -4,7 +4,7 @@ import { actionServiceProtocol, type ActionServiceProtocol } from '../../sdk/pro
 import type { ResponseOf } from '../../sdk/protocol/common';
 import type { Artifact } from '../../domain/artifact';
 import { replay, type TestedVersion } from '../../simulator/actions/replay';
-import { closureOf, testOfTarget } from '../../simulator/monorepo/targets';
+import { computeClosure, testOfTarget } from '../../simulator/monorepo/targets';
 import { expectNoViolations, givenFleet, update, type TestFleet } from '../builders/simulatorFleet';
 
 afterEach(expectNoViolations);
@@ -106,7 +106,7 @@ describe('a build', () => {
 
   test('a circle of dependencies is gone through once', () => {
     expect(
-      closureOf(
+      computeClosure(
         new Map([
           ['//a', ['//b']],
           ['//b', ['//a']],

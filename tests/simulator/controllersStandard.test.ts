@@ -1,5 +1,5 @@
 import { createSimulator } from '../../simulator/app';
-import { domainsOf } from '../../simulator/controllers/placement';
+import { splitIntoDomains } from '../../simulator/controllers/placement';
 import { UPDATING } from '../../simulator/twine/job';
 import type { JobView } from '../../simulator/twine/jobs';
 import { expectNoViolations, givenFleet, START, update, type TestFleet } from '../builders/simulatorFleet';
@@ -115,12 +115,12 @@ describe('controllers that come with the simulated world', () => {
 
   test('a store has its domains of whole switch boards, or of single tasks where there are fewer boards than replicas', () => {
     const slots = [0, 1, 2, 3, 4, 5, 6];
-    expect(domainsOf(slots, 4, 3)).toEqual([
+    expect(splitIntoDomains(slots, 4, 3)).toEqual([
       [0, 3, 4],
       [1, 5],
       [2, 6],
     ]);
-    expect(domainsOf(slots, 2, 3)).toEqual([
+    expect(splitIntoDomains(slots, 2, 3)).toEqual([
       [0, 3, 6],
       [1, 4],
       [2, 5],

@@ -1,13 +1,13 @@
-import { dependentsOf, reachedFrom } from '../../domain/dependents';
-import { drawnMonorepo } from '../../simulator/monorepo/targets';
+import { invertDependencies, walkDependents } from '../../domain/dependents';
+import { drawMonorepo } from '../../simulator/monorepo/targets';
 import { callExtension, viaApp } from '../../sdk/client';
 import { dependencyGraphProtocol } from '../../sdk/protocol/dependencyGraph';
 import { givenFleet } from '../builders/simulatorFleet';
 
 test('a drawn monorepo is the same for the same seed, and each target depends on older libraries alone', () => {
-  const one = drawnMonorepo(2_000, 7);
-  expect([...one]).toEqual([...drawnMonorepo(2_000, 7)]);
-  expect([...one]).not.toEqual([...drawnMonorepo(2_000, 8)]);
+  const one = drawMonorepo(2_000, 7);
+  expect([...one]).toEqual([...drawMonorepo(2_000, 7)]);
+  expect([...one]).not.toEqual([...drawMonorepo(2_000, 8)]);
   const place = new Map([...one.keys()].map((name, n) => [name, n]));
   for (const [name, deps] of one)
     for (const dep of deps) {
@@ -17,8 +17,8 @@ test('a drawn monorepo is the same for the same seed, and each target depends on
 });
 
 test('few libraries are in very much and most in little', () => {
-  const dependents = dependentsOf(drawnMonorepo(20_000, 1));
-  const sizes = Array.from({ length: 40 }, (_, n) => reachedFrom(dependents, `//lib/${n * 300}:lib`, 14).size);
+  const dependents = invertDependencies(drawMonorepo(20_000, 1));
+  const sizes = Array.from({ length: 40 }, (_, n) => walkDependents(dependents, `//lib/${n * 300}:lib`, 14).size);
   expect(Math.max(...sizes)).toBeGreaterThan(15_000);
   expect(Math.min(...sizes)).toBeLessThan(10);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { counted, countsOf, strideBack, strideForward, type Stride } from '../../domain/deploy/lockstep';
+import { limitTargets, toTaskCounts, strideBack, strideForward, type Stride } from '../../domain/deploy/lockstep';
 import { givenFleet, update, type TestFleet } from '../builders/simulatorFleet';
 
 const DEPLOY = 'deploy/kvstore/2/deploy/1';
@@ -150,7 +150,7 @@ class Strides {
     const wanted = SHARDS.map((unit) => ({ unit, version: 'kv:2', artifacts: [], amount }));
     for (let isLast = false; !isLast && !isOver();) {
       const stride = strideForward(await this.standing(), amount);
-      const targets = counted(wanted, countsOf(stride, percent === 100));
+      const targets = limitTargets(wanted, toTaskCounts(stride, percent === 100));
       isLast = stride.isLast;
       const updateId = `${DEPLOY}/0/${(this.sent += 1)}`;
       this.updates.push(updateId);
@@ -170,7 +170,7 @@ class Strides {
       const stride = strideBack(units);
       isLast = stride.isLast;
       const updateId = `${DEPLOY}/revert/${(this.sent += 1)}`;
-      const targets = counted(wanted, countsOf(stride, true));
+      const targets = limitTargets(wanted, toTaskCounts(stride, true));
       await this.perform(stride, { updateId, wholeUnit: false, urgency: 'revert', targets }, () => false);
     }
   }

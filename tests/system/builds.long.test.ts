@@ -1,4 +1,4 @@
-import { listedBuild } from '../../client/builds';
+import { getListedBuild } from '../../client/builds';
 import { workflowIds } from '../../domain/ids';
 import { startFront } from './front';
 import type { Running } from './process';
@@ -85,7 +85,7 @@ test('the work of each build is counted apart, so that what waits for one that i
   // Lists use this one to find work that waits for a build that is gone (client/problems.ts).
   const listed = await eventually('visibility knows its build', async () => {
     for await (const info of stack.temporal.workflow.list({ query: `WorkflowId = 'release/${shop.name}/1'` }))
-      return listedBuild(info);
+      return getListedBuild(info);
     return undefined;
   });
   expect(listed).toBe('three');

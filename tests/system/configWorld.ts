@@ -13,7 +13,7 @@ import type { Acknowledged } from '../../configerator/store/port';
 import type { Artifact } from '../../domain/artifact';
 import type { Landing } from '../../configerator/domain/landing';
 import { pipelineSchema } from '../../domain/spec/pipeline';
-import { exposuresOf } from '../../configerator/domain/subscriptions';
+import { listExposures } from '../../configerator/domain/subscriptions';
 import type { DeployStatus } from '../../domain/views';
 import { serveDataSource } from '../../sdk';
 import { HOSTS_PROGRAM } from './configHosts';
@@ -198,7 +198,7 @@ export class ConfigWorld {
 
   /** The exposed values of a path, by deploy. */
   async exposed(path: string) {
-    return exposuresOf(await this.store.enter().overrides(R, path));
+    return listExposures(await this.store.enter().overrides(R, path));
   }
 
   /** Resolves once this many hosts have a committed value, and no host has another. */

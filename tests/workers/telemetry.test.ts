@@ -1,16 +1,16 @@
 import { WORKER_METRICS } from '../../domain/metrics';
-import { explainListening, telemetryOf } from '../../workers/telemetry';
+import { explainListening, buildTelemetryOptions } from '../../workers/telemetry';
 
 interface Exporter {
   readonly prometheus: { readonly bindAddress: string; readonly histogramBucketOverrides: Record<string, number[]> };
 }
 
 test('without an address there are no metrics', () => {
-  expect([telemetryOf(undefined), telemetryOf('')]).toEqual([{}, {}]);
+  expect([buildTelemetryOptions(undefined), buildTelemetryOptions('')]).toEqual([{}, {}]);
 });
 
 test.each(['127.0.0.1:9464', '0.0.0.0:9464', '[::1]:9464'])('a worker answers /metrics at %s', (address) => {
-  const { prometheus } = telemetryOf(address).telemetryOptions?.metrics as unknown as Exporter;
+  const { prometheus } = buildTelemetryOptions(address).telemetryOptions?.metrics as unknown as Exporter;
   expect(prometheus.bindAddress).toBe(address);
   const times = Object.values(WORKER_METRICS).filter(({ kind }) => kind === 'seconds');
   expect(Object.keys(prometheus.histogramBucketOverrides)).toEqual(times.map(({ name }) => name));
@@ -19,7 +19,7 @@ test.each(['127.0.0.1:9464', '0.0.0.0:9464', '[::1]:9464'])('a worker answers /m
 test.each(['9464', 'localhost:9464', '::1:9464', '[127.0.0.1]:9464', '127.0.0.1:94640', 'http://127.0.0.1:9464'])(
   '%s is refused, with an example',
   (address) => {
-    expect(() => telemetryOf(address)).toThrow(`CONVEYOR_METRICS ${address} is not an address and port`);
+    expect(() => buildTelemetryOptions(address)).toThrow(`CONVEYOR_METRICS ${address} is not an address and port`);
   },
 );
 

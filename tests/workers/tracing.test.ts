@@ -1,4 +1,4 @@
-import { traceIdOf } from '../../domain/traceIds';
+import { computeTraceId } from '../../domain/traceIds';
 import { openTracing, spanOfCall } from '../../workers/tracing';
 
 const context = {
@@ -8,7 +8,7 @@ const context = {
   actor: 'user:a',
   config: {},
 };
-const trace = traceIdOf('kvstore', 12);
+const trace = computeTraceId('kvstore', 12);
 const call = { method: 'plan', code: '200', tookMs: 40, context, traceparent: `00-${trace}-00f067aa0ba902b7-01` };
 
 test('without an address nothing is traced, and nothing fails', async () => {

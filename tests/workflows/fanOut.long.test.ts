@@ -1,4 +1,4 @@
-import { jitterOf } from '../../domain/children/jitter';
+import { computeJitter } from '../../domain/children/jitter';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { ChildrenView, ReleaseStatus } from '../../domain/views';
@@ -87,7 +87,7 @@ test('children start spread over the jitter, each at its own moment', async () =
   );
   await world.release('inference', '2');
   const parent = await world.ended('inference', 1, { stepMs: 1_000 });
-  const moment = (child: string): number => jitterOf('inference/1', child, 30 * MINUTE);
+  const moment = (child: string): number => computeJitter('inference/1', child, 30 * MINUTE);
   await world.sleep(Math.max(...names(8).map(moment)));
   await childrenEnded();
   const began = Date.parse(parent.endedAt ?? '');

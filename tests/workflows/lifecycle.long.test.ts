@@ -1,6 +1,6 @@
 import { workflowIds } from '../../domain/ids';
 import type { Mutex } from '../../domain/mutex';
-import { documentOf } from '../../domain/pipeline/document';
+import { toPipelineDocument } from '../../domain/pipeline/document';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { deployAction, flow, slowAction, untilAction, CALM } from './flows';
 import { kvstore } from './pipelines';
@@ -142,7 +142,7 @@ test('an import that is frozen freezes what runs in its pipeline, in the name of
   await baking('kvstore');
   const state = await world.pipeline('kvstore').query<PipelineState>('pipeline');
   const frozen = { actor: 'user:alice', at: '2026-01-05T12:00:00.000Z', reason: 'audit' };
-  const document = { ...documentOf(state, await world.now()), frozen };
+  const document = { ...toPipelineDocument(state, await world.now()), frozen };
   const { groups, settings } = state;
   await world
     .pipeline('kvstore')

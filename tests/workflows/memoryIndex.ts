@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { workflowIds } from '../../domain/ids';
-import { listedSummary } from '../../domain/pipeline/view';
+import { buildListSummary } from '../../domain/pipeline/view';
 import type { PipelineState } from '../../domain/pipeline/state';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
@@ -34,7 +34,7 @@ export class MemoryIndex implements PipelineIndex {
     for (const pipeline of this.known.keys()) {
       const handle = this.client.workflow.getHandle(workflowIds.pipeline(pipeline));
       const state = await handle.query<PipelineState | null>('pipeline');
-      if (state !== null) yield listedSummary(state);
+      if (state !== null) yield buildListSummary(state);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { PlatformFacts } from '../../domain/access/platform';
 import type { Artifact } from '../../domain/artifact';
-import { documentOf } from '../../domain/pipeline/document';
+import { toPipelineDocument } from '../../domain/pipeline/document';
 import type { PipelineState } from '../../domain/pipeline/state';
 import type { ReleaseStatus } from '../../domain/views';
 import { parseRegistry } from '../../settings/registry';
@@ -108,7 +108,7 @@ describe('with a rule that wants signatures', () => {
     const good = [one, artifact('kv:1')].map((each, at) => ({
       ...{ release: at + 1, version: each.version, artifacts: [each], held: { ids: ['kvstore-x', 'kvstore-y'] } },
     }));
-    const document = { ...documentOf(state, await world.now()), nextNumber: 3, good: { deploy: good } };
+    const document = { ...toPipelineDocument(state, await world.now()), nextNumber: 3, good: { deploy: good } };
     const { groups, settings } = state;
     const input = { document, actor: 'user:root', permitted: 'platform.admins', groups, settings };
     await world.pipeline('kvstore').executeUpdate('import', { args: [input] });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { sinksOf } from '../../workers/sinks';
+import { createSinks } from '../../workers/sinks';
 import * as calendars from '../../domain/calendar/spread';
 import { actionOf, deployAction, flow, isAtPick, slowAction, untilAction, CALM } from './flows';
 import { MINUTE, VirtualWorld } from './world';
@@ -151,7 +151,7 @@ test('a look that is answered before anything else happens leaves no trace of wh
 async function replays(workflowId: string): Promise<void> {
   const history = await world.client.workflow.getHandle(workflowId).fetchHistory();
   const bundle = { workflowBundle: { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' } };
-  await Worker.runReplayHistory({ ...bundle, sinks: sinksOf() }, history, workflowId);
+  await Worker.runReplayHistory({ ...bundle, sinks: createSinks() }, history, workflowId);
 }
 
 async function patchesOf(workflowId: string): Promise<string[]> {

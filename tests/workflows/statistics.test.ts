@@ -1,5 +1,5 @@
-import { statisticsOf } from '../../domain/health/statistics';
-import { truthsOf } from '../../domain/health/truth';
+import { computeStatistics } from '../../domain/health/statistics';
+import { findTruths } from '../../domain/health/truth';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { CALM } from './flows';
 import { kvstore } from './pipelines';
@@ -71,7 +71,7 @@ test('the statistics record and count what people let pass, roll back and patch'
   await world.push('kvstore', 'kv:6', { skipBake: true });
   await world.ended('kvstore', 6, { withinMs: HOUR });
   const { history } = await world.pipeline('kvstore').query<PipelineState>('pipeline');
-  expect(Object.fromEntries([...truthsOf(history)].map(([id, { kind, why }]) => [id, `${kind}: ${why}`]))).toEqual({
+  expect(Object.fromEntries([...findTruths(history)].map(([id, { kind, why }]) => [id, `${kind}: ${why}`]))).toEqual({
     'kvstore/1/deploy': 'good: succeeded after user:alice let errors pass',
     'kvstore/2/deploy': 'good: succeeded after user:alice let errors pass',
     'kvstore/3/deploy': 'bad: rolled back by user:alice in kvstore/4',
@@ -83,7 +83,7 @@ test('the statistics record and count what people let pass, roll back and patch'
     { check: 'errors', actor: 'user:alice', reason: 'a load test' },
     { check: 'errors', actor: 'user:alice', reason: 'a test says so' },
   ]);
-  expect(statisticsOf([{ pipeline: 'kvstore', labels: {}, history }]).pipelines).toMatchObject([
+  expect(computeStatistics([{ pipeline: 'kvstore', labels: {}, history }]).pipelines).toMatchObject([
     { falsePositives: { count: 2, of: 5 }, falseNegatives: { count: 2, of: 5 } },
   ]);
 });

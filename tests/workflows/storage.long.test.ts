@@ -1,4 +1,4 @@
-import { openingAt } from '../../domain/calendar/opening';
+import { getOpeningState } from '../../domain/calendar/opening';
 import { windowAt, type Window } from '../../domain/calendar/window';
 import { estimate } from '../../domain/deploy/estimate';
 import { planDeploy } from '../../domain/deploy/plan';
@@ -74,7 +74,7 @@ function begun(onClose: OnClose): Promise<LoneDeploy> {
 function planned(onClose: OnClose, now: number): PlanView {
   const { deploy, window } = deploySpec();
   const actions = { deploy: { ...deploy, window: { ...window, onClose } } };
-  return planView({ ...spec, actions }, 'deploy', units, { now, updateTimeMs: UPDATE_MS, openingAt });
+  return planView({ ...spec, actions }, 'deploy', units, { now, updateTimeMs: UPDATE_MS, openingAt: getOpeningState });
 }
 
 /** The end if the updates of one phase took that much longer. */
@@ -84,7 +84,7 @@ function endOf(onClose: OnClose, now: number, held: { readonly phase: string; re
     updateMs: UPDATE_MS + (name === held.phase ? held.byMs : 0),
     bakeMs,
   }));
-  const stateAt = (atMs: number) => openingAt({ windows: [window].flat() }, atMs);
+  const stateAt = (atMs: number) => getOpeningState({ windows: [window].flat() }, atMs);
   return wall(estimate(lengths, now, { onClose, stateAt }).at(-1)?.bakedAtMs);
 }
 

@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { windowAt, type Window } from '../../domain/calendar/window';
 import type { DeployInput } from '../../domain/deploy/state';
-import { sinksOf } from '../../workers/sinks';
+import { createSinks } from '../../workers/sinks';
 import { deploying, EACH_MINUTE, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
@@ -254,7 +254,7 @@ test('a worker that takes over while it waits, or later, comes to the same steps
   const takeOver = async () => {
     const workflowBundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
     await Worker.runReplayHistory(
-      { workflowBundle, sinks: sinksOf() },
+      { workflowBundle, sinks: createSinks() },
       await deploy.handle.fetchHistory(),
       deploy.handle.workflowId,
     );

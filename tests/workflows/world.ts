@@ -4,7 +4,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Rerun } from '../../client/api';
 import { rerunRelease } from '../../client/releases';
-import { proven, sealing } from '../../client/seal';
+import { proven, createSealOptions } from '../../client/seal';
 import { Workflows } from '../../client/workflows';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
@@ -68,7 +68,7 @@ export class VirtualWorld {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await startServer(path);
     await registerSearchAttributes(env);
-    const client = new Client({ connection: env.connection, ...sealing(seal) });
+    const client = new Client({ connection: env.connection, ...createSealOptions(seal) });
     const time = new VirtualTime(env, client);
     const { clock } = time;
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });

@@ -1,13 +1,13 @@
 import { afterWatch, type Watched } from '../../domain/deploy/bake';
-import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
+import { toWant, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
 import { withPhase } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { formatTime } from '../../domain/text';
 import { promptPush } from '../proxies';
-import { messageOf } from './calls';
-import { lookbackMs, reportOf, watch, watchable } from './health';
+import { getFailureMessage } from './calls';
+import { lookbackMs, toHealthReport, watch, watchable } from './health';
 import { whilePaused } from './pause';
 import type { DeploySession } from './session';
 import { stopRest } from './updates';
@@ -52,7 +52,7 @@ export async function bake(run: DeploySession, phase: PhasePlan): Promise<void> 
       extended = false;
     }
   }
-  if (run.stop() === null) baked(run, phase);
+  if (run.stop() === null) finishBake(run, phase);
 }
 
 /** Whether this bake is over for a reason other than its verdict. */
@@ -82,7 +82,7 @@ async function watchUntil(
   const giveUpMs = until === null ? undefined : leftMs + graceMs;
   const waited = await watch(run, { summary, until, stopAt: ['unhealthy'], stopAtChange: true, fold, giveUpMs }, wake);
   if (waited.kind === 'woken') return 'woken';
-  return { ...reportOf(waited), fold: waited.kind === 'done' ? waited.value.fold : fold };
+  return { ...toHealthReport(waited), fold: waited.kind === 'done' ? waited.value.fold : fold };
 }
 
 /**
@@ -108,7 +108,7 @@ function showUntil(run: DeploySession, until: number | null): void {
   run.set((record) => withPhase(record, record.cursor, { bakeUntil }));
 }
 
-function baked(run: DeploySession, phase: PhasePlan): void {
+function finishBake(run: DeploySession, phase: PhasePlan): void {
   const { skipBake, skipPhase } = run.record.control;
   const skipped = skipBake ?? skipPhase;
   const skippedBy = skipped ? `bake by ${skipped.actor}: ${skipped.reason}` : null;
@@ -137,12 +137,13 @@ export async function besidePrefetch(
 }
 
 async function prefetch(run: DeploySession, plan: DeployPlan, next: PhasePlan, over: () => boolean): Promise<void> {
-  const options = { summary: summaryOf(`prefetch for ${next.name}`) };
-  const work = { phase: next.key, selection: phaseUnits(run.record, next), want: wantOf(next, plan) };
+  const options = { summary: formatSummary(`prefetch for ${next.name}`) };
+  const work = { phase: next.key, selection: phaseUnits(run.record, next), want: toWant(next, plan) };
   const asked = await run.waitFor(
     () => promptPush(run.input.settings).prefetch.executeWithOptions(options, [run.call, work]),
     over,
   );
   if (asked.kind === 'done' && !asked.value) run.patch({ prefetches: false });
-  if (asked.kind === 'failed') run.note('trouble', `${next.name} was not prefetched: ${messageOf(asked.error)}`);
+  if (asked.kind === 'failed')
+    run.note('trouble', `${next.name} was not prefetched: ${getFailureMessage(asked.error)}`);
 }

@@ -1,8 +1,8 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TerminatedFailure } from '@temporalio/workflow';
-import { unboundedPush, promptPush } from '../proxies';
+import { patientPush, promptPush } from '../proxies';
 import type { DeploySession } from './session';
 
-export type PushCall<T> = (push: ReturnType<typeof unboundedPush>) => Promise<T>;
+export type PushCall<T> = (push: ReturnType<typeof patientPush>) => Promise<T>;
 
 /** The outcome of a call. It is undefined if `wake` became true first: by default, if the step under way is left. */
 type Answer<T> = { readonly value: T } | { readonly refused: string } | undefined;
@@ -23,17 +23,17 @@ export async function callUntilAnswered<T>(
   const { pushType } = run.input.spec;
   let patient = false;
   while (!wake()) {
-    const push = patient ? unboundedPush(run.isUrgent) : promptPush(run.input.settings, run.isUrgent);
+    const push = patient ? patientPush(run.isUrgent) : promptPush(run.input.settings, run.isUrgent);
     const waited = await run.waitFor(() => call(push), wake);
     if (waited.kind === 'woken' || waited.kind === 'timeout') break;
     if (waited.kind === 'done' || isRefusal(waited.error)) {
       // Ends any pause by a dependency, even one with another cause, such as checks that cannot be made.
       if (run.paused?.by === 'dependency' && patient) run.unpause(`${pushType} answers again`);
-      return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
+      return waited.kind === 'done' ? { value: waited.value } : { refused: getFailureMessage(waited.error) };
     }
     if (!patient && givesUp()) return undefined;
     patient = true;
-    run.pauseOn(`${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
+    run.pauseOn(`${pushType} does not answer ${what}; trying until it does: ${getFailureMessage(waited.error)}`);
   }
   // No call is made any more, so the deploy would not notice that the push type answers again.
   if (run.paused?.by === 'dependency' && run.stop() === null) run.unpause(`${what} is not needed any more`);
@@ -72,7 +72,7 @@ export function isRefusal(error: unknown): boolean {
 /**
  * The message of the innermost failure: the answer of the extension, or the end of a deploy that gave no reason itself.
  */
-export function messageOf(error: unknown): string {
+export function getFailureMessage(error: unknown): string {
   const isAround = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   const cause = isAround ? error.cause : error;
   if (cause instanceof TerminatedFailure) return 'terminated through Temporal: what it has updated stays as it is';

@@ -1,7 +1,7 @@
 import { getExternalWorkflowHandle, patched } from '@temporalio/workflow';
-import { foundNone } from '../../domain/deploy/canary';
-import { reverting } from '../../domain/deploy/control';
-import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
+import { explainEmptyCanary } from '../../domain/deploy/canary';
+import { applyRevert } from '../../domain/deploy/control';
+import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
 import type { Stop } from '../../domain/deploy/stop';
 import { workflowIds } from '../../domain/ids';
@@ -20,25 +20,25 @@ import type { DeploySession } from './session';
 export async function performCanary(run: DeploySession): Promise<Ending> {
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
-  const none = foundNone(run.record, run.input);
+  const none = explainEmptyCanary(run.record, run.input);
   if (none === null) await keep(run);
-  const before = standOf(run);
+  const before = captureControl(run);
   let since = before;
   if (run.record.updates.length > 0) {
     await prepareUndo(run);
     // Includes commands and verdicts that came while it waited to go back.
-    since = standOf(run);
+    since = captureControl(run);
     takeCancel(run);
     const undone = await undoCanary(run, before.stop);
     if (undone.kind !== 'reverted') return undone;
-    if (since.stop === null) since = standOf(run);
+    if (since.stop === null) since = captureControl(run);
   }
   // The revert clears a cancel, so the state from before it counts.
   const { stop: last, control: asked } = before.stop === null ? since : before;
   if (last === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
   if (last === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
-  if (last.kind !== 'revert') return cancelled(asked, false);
-  return { ...takenBack(last, asked), bad: false };
+  if (last.kind !== 'revert') return createCancelledEnding(asked, false);
+  return { ...createRevertEnding(last, asked), bad: false };
 }
 
 /** Health checks continue for as long as the release keeps the canary. */
@@ -67,10 +67,10 @@ function reportKept(run: DeploySession): Promise<boolean> {
 }
 
 /** The reason why it ends, if there is one, and the commands that it received. */
-const standOf = (run: DeploySession) => ({ stop: run.stop(), control: run.record.control });
+const captureControl = (run: DeploySession) => ({ stop: run.stop(), control: run.record.control });
 
 async function prepareUndo(run: DeploySession): Promise<void> {
-  run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
+  run.set((record, now) => change(record, now, { control: applyRevert(record.control, record.control.revert) }));
   await learnPresent(run);
 }
 

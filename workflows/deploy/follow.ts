@@ -1,20 +1,20 @@
 import type { TrackedUpdate, Tracking } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Named } from '../../domain/deploy/snapshot';
-import { namesOf } from '../../domain/deploy/unavailable';
+import { formatNamed } from '../../domain/deploy/unavailable';
 import { formatDuration, withReason } from '../../domain/text';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { pushWatchers } from '../proxies';
-import { callUntilAnswered, messageOf } from './calls';
+import { callUntilAnswered, getFailureMessage } from './calls';
 import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
-import { trackingOf, type UpdateControl, type UpdateEnd, type UpdateOrder } from './update';
+import { buildTracking, type UpdateControl, type UpdateEnd, type UpdateOrder } from './update';
 
 /** If an answer leaves units out, nothing is known about them. In particular, they do not count as updated. */
-export const unanswered = (run: DeploySession, units: Named, what: string, why = ''): UpdateEnd | undefined =>
+export const judgeUnanswered = (run: DeploySession, units: Named, what: string, why = ''): UpdateEnd | undefined =>
   units.count === 0
     ? undefined
-    : { kind: 'refused', reason: withReason(`${run.input.spec.pushType} ${what} ${namesOf(units)}`, why) };
+    : { kind: 'refused', reason: withReason(`${run.input.spec.pushType} ${what} ${formatNamed(units)}`, why) };
 
 /** @param budget the rest of the time limit; it does not shrink while the push type does not answer. */
 export async function follow(
@@ -25,9 +25,9 @@ export async function follow(
   budget: { leftMs: number },
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
-  const tracking = trackingFor(run, phase, order, updateIds, control);
+  const tracking = buildOrderTracking(run, phase, order, updateIds, control);
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs, transientMs } = run.input.settings;
-  const summary = summaryOf(`${phase.name}: follow updates`);
+  const summary = formatSummary(`${phase.name}: follow updates`);
   const startedMs = Date.now();
   // A push type whose counts are doubted must settle the doubt before the time is up.
   const patienceMs = Math.min(transientMs, budget.leftMs / 2);
@@ -40,7 +40,7 @@ export async function follow(
         { ...tracking, ...proof, intervalMs, heartbeatTimeoutMs },
       ]),
     () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
-    isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,
+    isTimed ? { afterMs: budget.leftMs, summary: formatSummary(`${phase.name}: update timeout`) } : undefined,
   );
   if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
   if (waited.kind === 'woken') return 'paused';
@@ -48,8 +48,8 @@ export async function follow(
     if (!(await untilCounted(run, order))) return 'paused';
     return follow(run, phase, order, updateIds, budget, control);
   }
-  if (waited.kind === 'done') return judged(run, order, waited.value, control);
-  if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
+  if (waited.kind === 'done') return judgeTracked(run, order, waited.value, control);
+  if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${getFailureMessage(waited.error)}`);
   // Reads the current counts, however long the push type takes to return them.
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) =>
     push.trackUpdates(run.call, { ...tracking, ...(waited.kind === 'timeout' ? proof : {}) }),
@@ -60,7 +60,7 @@ export async function follow(
   if (waited.kind === 'failed') return follow(run, phase, order, updateIds, budget, control);
   const { progress, late } = seen.value;
   if (progress.kind === 'met' || (progress.kind === 'stuck' && progress.denied))
-    return judged(run, order, seen.value, control);
+    return judgeTracked(run, order, seen.value, control);
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
@@ -71,7 +71,7 @@ async function untilCounted(run: DeploySession, { brings, selection }: UpdateOrd
   return (await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work))) !== undefined;
 }
 
-export function trackingFor(
+export function buildOrderTracking(
   run: DeploySession,
   phase: PhasePlan,
   { selection, withoutGone }: UpdateOrder,
@@ -79,17 +79,17 @@ export function trackingFor(
   { earlier }: UpdateControl,
 ): Tracking {
   const of = { updateIds, selection, ...(withoutGone ? { withoutGone } : {}), ...(earlier ? { earlier } : {}) };
-  return trackingOf(run, of, phase);
+  return buildTracking(run, of, phase);
 }
 
-function judged(
+function judgeTracked(
   run: DeploySession,
   { updateId }: UpdateOrder,
   tracked: TrackedUpdate,
   control: UpdateControl,
 ): UpdateEnd {
   control.show(tracked);
-  const left = unanswered(run, tracked.unheard, `says nothing of what ${updateId} did to`);
+  const left = judgeUnanswered(run, tracked.unheard, `says nothing of what ${updateId} did to`);
   if (left) return left;
   const { progress, unfinished, missing } = tracked;
   return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', unfinished, missing } : progress;

@@ -1,14 +1,14 @@
 import { patched } from '@temporalio/workflow';
 import { withForgiven } from '../../domain/deploy/overrides';
-import { idsOf } from '../../domain/deploy/snapshot';
+import { listSnapshotIds } from '../../domain/deploy/snapshot';
 import { releaseId } from '../../domain/ids';
 import { canariesOn, type Canary } from '../../domain/mutex';
-import { frozenWords } from '../../domain/pipeline/freeze';
+import { describeFreeze } from '../../domain/pipeline/freeze';
 import { withBlackout } from '../../domain/release/openTimes';
 import { formatTime, withReason } from '../../domain/text';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { holders } from '../proxies';
-import { baselineChecks, reportOf, watchBaseline } from './health';
+import { baselineChecks, toHealthReport, watchBaseline } from './health';
 import { waitWatching, whilePaused } from './pause';
 import type { DeploySession } from './session';
 import { SKEW_MS } from './window';
@@ -23,7 +23,7 @@ export async function passGates(run: DeploySession, phase?: PhasePlan): Promise<
     await whilePaused(run);
     if (run.stop()) return;
     const { frozen } = run.record.control;
-    if (frozen) run.pause('freeze', withReason(frozenWords(frozen), frozen.reason));
+    if (frozen) run.pause('freeze', withReason(describeFreeze(frozen), frozen.reason));
     else if (await untilOpen(run, isFrozen)) continue;
     else if (phase?.kind !== 'completion' || !(await untilCanariesLeft(run, isFrozen))) return;
   }
@@ -65,7 +65,7 @@ export async function checkBaseline(run: DeploySession): Promise<void> {
   run.enter('planning');
   const waited = await watchBaseline(run);
   if (waited.kind === 'woken') return;
-  const report = reportOf(waited);
+  const report = toHealthReport(waited);
   if (report.verdict !== 'unhealthy') return;
   if (run.input.emergency)
     return run.set((record, now) => withForgiven(record, 'unhealthy before the emergency push', now));
@@ -87,7 +87,7 @@ export async function joinAsCanary(run: DeploySession, updateId: string, { isBac
   if (!run.input.canary) return;
   const { pipeline, release, settings } = run.input;
   const { updates, fleet } = run.record;
-  const units = idsOf(fleet?.snapshot);
+  const units = listSnapshotIds(fleet?.snapshot);
   const guest = {
     owner: releaseId(pipeline, release),
     requester: run.workflowId,
@@ -127,7 +127,7 @@ async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promi
   if (run.input.canary || run.persists()) return false;
   const before = run.canariesLeft;
   const canaries = await canariesNow(run, over);
-  const present = canariesOn(canaries ?? [], idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
+  const present = canariesOn(canaries ?? [], listSnapshotIds(run.record.fleet?.now ?? run.record.fleet?.snapshot));
   if (present.length === 0) {
     if (run.record.waitsForGuests.length > 0) run.patch({ waitsForGuests: [] });
     return canaries === undefined;

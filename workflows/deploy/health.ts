@@ -1,5 +1,5 @@
 import type { HealthReport } from '../../activities/healthWatch';
-import { skipsOf } from '../../domain/deploy/control';
+import { listSkippedChecks } from '../../domain/deploy/control';
 import { groupRules, withPausedGroups } from '../../domain/deploy/groups';
 import { withHealth } from '../../domain/deploy/state';
 import { present } from '../../domain/deploy/unavailable';
@@ -10,9 +10,9 @@ import type { Verdict } from '../../domain/health/verdict';
 import { verdictMeasure } from '../../domain/metrics';
 import type { HealthCheck } from '../../domain/spec/health';
 import { measure } from '../measure';
-import { unboundedPushWatchers, pushWatchers } from '../proxies';
+import { patientPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
-import { isRefusal, messageOf } from './calls';
+import { isRefusal, getFailureMessage } from './calls';
 import type { DeploySession } from './session';
 
 /** The settings of a watch. A watch judges exactly the tasks that this deploy has updated so far. */
@@ -86,7 +86,7 @@ async function evaluate(
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
   const start = run.record.firstUpdateMs ?? Date.now();
-  const activities = (run.paused ? unboundedPushWatchers : pushWatchers)(settings);
+  const activities = (run.paused ? patientPushWatchers : pushWatchers)(settings);
   const waited = await run.waitFor(
     () =>
       activities.watchHealth.executeWithOptions({ summary }, [
@@ -94,7 +94,7 @@ async function evaluate(
         {
           targets: { selection: present(run.record), updatedBy },
           checks: withLookback(checks, spec.healthInterval),
-          skips: skipsOf(run.record.control),
+          skips: listSkippedChecks(run.record.control),
           onUnhealthy: spec.onUnhealthy,
           baseline: { start: start - lookback, end: start },
           lastUpdateAt: updatedBy.length > 0 && !updating ? (run.record.lastUpdateMs ?? 0) : 0,
@@ -128,11 +128,11 @@ function recordReport(run: DeploySession, { verdict, rows, paused = [] }: Health
 }
 
 /** A watch that could not run at all counts as errored, never as healthy. */
-export function reportOf(
+export function toHealthReport(
   waited: Extract<Waited<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
 ): Pick<HealthReport, 'verdict' | 'action' | 'young' | 'reason'> {
   if (waited.kind === 'done') return waited.value;
-  const reason = waited.kind === 'failed' ? messageOf(waited.error) : 'no evaluation arrived in time';
+  const reason = waited.kind === 'failed' ? getFailureMessage(waited.error) : 'no evaluation arrived in time';
   const refused =
     waited.kind === 'failed' && isRefusal(waited.error) ? 'health checks are refused' : 'health checks do not work';
   return { verdict: 'errored', action: 'none', young: false, reason: `${refused}: ${reason}` };

@@ -89,7 +89,7 @@ export class Strides {
     if (!this.run.input.spec.lockstep) return { isLast: true };
     const planned = await planStride(this.run, work);
     if (planned === undefined) return undefined;
-    await this.shiftForward(shiftOf(planned, work.selection, `${phase.key}/${nth}`), hold);
+    await this.shiftForward(buildShift(planned, work.selection, `${phase.key}/${nth}`), hold);
     return this.run.isLeft() ? undefined : planned;
   }
 
@@ -102,9 +102,9 @@ export class Strides {
     if (!run.input.spec.lockstep) return;
     const planned = await planStride(run, work);
     if (planned === undefined) return;
-    await this.shiftForward(shiftOf(planned, work.selection, `${phase.key}/end`), hold);
+    await this.shiftForward(buildShift(planned, work.selection, `${phase.key}/end`), hold);
     if (!run.isLeft())
-      run.note('traffic-shifted', `${shownPercent(planned.percent)}% of the traffic goes to ${run.input.version}`);
+      run.note('traffic-shifted', `${roundForDisplay(planned.percent)}% of the traffic goes to ${run.input.version}`);
   }
 
   /**
@@ -120,7 +120,7 @@ export class Strides {
     const counted = await answerBack(run, 'needsPush', () => callUntilAnswered(run, 'needsPush', call));
     if (counted === undefined || 'refused' in counted) return counted;
     const planned = 'value' in counted ? counted.value : ALL_AT_ONCE;
-    const traffic = shiftOf(planned, unitsOfRevert(request), `revert/${nth}`);
+    const traffic = buildShift(planned, unitsOfRevert(request), `revert/${nth}`);
     const shifted = await answerBack(run, 'shiftTraffic', () => this.shiftOnce(traffic));
     if (shifted && 'refused' in shifted) return shifted;
     const isAll = planned.percent === 0 && planned.isLast && unitsWithoutPast(run.record).length === 0;
@@ -178,12 +178,12 @@ type Planned = Omit<PlannedStride, 'shifts'> & Partial<Pick<PlannedStride, 'shif
 
 const ALL_AT_ONCE: Planned = { percent: 0, isLast: true };
 
-const shiftOf = ({ percent, shifts }: Planned, selection: Selection, step: string): Shift => ({
+const buildShift = ({ percent, shifts }: Planned, selection: Selection, step: string): Shift => ({
   ...{ step, percent },
   selection: shifts ? { ...selection, only: shifts } : selection,
 });
 
-const shownPercent = (percent: number): number => Math.round(percent * 10) / 10;
+const roundForDisplay = (percent: number): number => Math.round(percent * 10) / 10;
 
 async function planStride(run: DeploySession, work: PhaseWork) {
   return (await callOrPause(run, 'needsPush', (push) => push.planStride(run.call, work)))?.value;
@@ -194,7 +194,7 @@ type Shift = Omit<Traffic, 'toVersion'>;
 /** If the deploy leaves this step, a shift already on its way is waited for, so that no later call overtakes it. */
 async function shift(run: DeploySession, traffic: Shift, wake = run.isLeft) {
   const options = {
-    summary: `${shownPercent(traffic.percent)}% of the traffic`,
+    summary: `${roundForDisplay(traffic.percent)}% of the traffic`,
     cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
   };
   const request = { ...traffic, toVersion: run.input.version };

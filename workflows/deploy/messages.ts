@@ -1,7 +1,7 @@
 import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
-import { broughtSince } from '../../domain/brought';
+import { listBroughtSince } from '../../domain/brought';
 import {
-  effectOf,
+  describeEffect,
   freeze,
   isReverting,
   take,
@@ -10,11 +10,11 @@ import {
   whyOnlyPersons,
   type Overtaken,
 } from '../../domain/deploy/control';
-import { configOf } from '../../domain/deploy/result';
-import { change, situationOf } from '../../domain/deploy/state';
+import { hashConfig } from '../../domain/deploy/result';
+import { change, toDeploySituation } from '../../domain/deploy/state';
 import { deployStatus } from '../../domain/deploy/view';
-import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
-import { frozenWords } from '../../domain/pipeline/freeze';
+import { trimCommands, RUN_COMMANDS } from '../../domain/keptCommands';
+import { describeFreeze } from '../../domain/pipeline/freeze';
 import { mayCommand } from '../../domain/principals';
 import { isFreezeNotice, isLockGrant, isOvertakingNotice, isPolicy } from '../../domain/sentByHand';
 import { withReason } from '../../domain/text';
@@ -54,11 +54,11 @@ export function handleMessages(run: DeploySession): void {
   CancellationScope.current().cancelRequested.catch(() => cancelRequested(run));
 }
 
-const situation = ({ record, input }: DeploySession) => situationOf(record, input.spec);
+const situation = ({ record, input }: DeploySession) => toDeploySituation(record, input.spec);
 
 function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput): string {
   const now = situation(run);
-  const effect = effectOf(verb, now, command);
+  const effect = describeEffect(verb, now, command);
   if (verb === 'revert' && isReverting(now)) return effect;
   run.set((record, at) => change(record, at, { control: take(record.control, verb, command, at) }));
   return effect;
@@ -68,12 +68,12 @@ function holds(run: DeploySession, { fence, brought = [] }: LockGrant): void {
   run.isHolding = true;
   const { pipeline, action, spec, rollback, followOn } = run.input;
   // Other deploys bring their version to all units.
-  const since = rollback || followOn ? broughtSince(brought, { pipeline, action, config: configOf(spec) }) : [];
+  const since = rollback || followOn ? listBroughtSince(brought, { pipeline, action, config: hashConfig(spec) }) : [];
   run.patch({ fence, ...(since.length > 0 ? { since } : {}) });
 }
 
 function recordCommand(run: DeploySession, command: CommandRecord): void {
-  run.patch({ commands: keptCommands([...run.record.commands, command], RUN_COMMANDS) });
+  run.patch({ commands: trimCommands([...run.record.commands, command], RUN_COMMANDS) });
   run.note(command.accepted ? 'command' : 'ignored', commandText(command));
 }
 
@@ -99,7 +99,7 @@ function whyKept(run: DeploySession): string | undefined {
 function freezeOrThaw(run: DeploySession, { by }: Frozen): void {
   if (run.input.rollback) return;
   run.set((record, now) => change(record, now, { control: freeze(record.control, by) }));
-  run.note(by ? 'frozen' : 'unfrozen', by ? withReason(frozenWords(by), by.reason) : 'unfrozen');
+  run.note(by ? 'frozen' : 'unfrozen', by ? withReason(describeFreeze(by), by.reason) : 'unfrozen');
 }
 
 function makeWay(run: DeploySession, overtaken: Overtaken): void {

@@ -4,10 +4,10 @@ import { isParallel, otherGroups } from '../../domain/deploy/groups';
 import { HEALTH_DATA } from '../../domain/deploy/outcome';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import type { Waited } from '../waiting';
 import { callUntilAnswered } from './calls';
-import { reportOf, watch, watchable } from './health';
+import { toHealthReport, watch, watchable } from './health';
 import { whilePaused } from './pause';
 import type { DeploySession } from './session';
 import { inFleet, runUpdates } from './updates';
@@ -52,7 +52,7 @@ const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as
 
 /** If too many groups are unhealthy, or they cannot be checked at all, nothing continues. */
 function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
-  const report = reportOf(waited);
+  const report = toHealthReport(waited);
   if (waited.kind !== 'done') return run.pauseOn(report.reason, { on: HEALTH_DATA });
   if (report.verdict === 'unhealthy') run.revertOrPause(report);
 }
@@ -82,7 +82,7 @@ class Guard implements GroupControl {
       }
       const { skippedChecks } = run.record.control;
       const wake = () => this.isOver || !mayWatch() || run.record.control.skippedChecks !== skippedChecks;
-      const options = { summary: summaryOf(`${this.phase.name}: health of each group`), ...TO_ITS_END };
+      const options = { summary: formatSummary(`${this.phase.name}: health of each group`), ...TO_ITS_END };
       this.take(await watch(run, { ...options, updating: true, fold: this.fold }, wake));
     }
   }

@@ -1,10 +1,10 @@
 import { patched } from '@temporalio/workflow';
-import { skipsOf } from '../../domain/deploy/control';
+import { listSkippedChecks } from '../../domain/deploy/control';
 import { isUntried, present } from '../../domain/deploy/unavailable';
 import { callUntilAnswered } from './calls';
-import { lookbackMs, reportOf, watch, watchable } from './health';
+import { lookbackMs, toHealthReport, watch, watchable } from './health';
 import type { DeploySession } from './session';
-import { trackingOf } from './update';
+import { buildTracking } from './update';
 
 /**
  * Waits while the deploy is paused, at most until `over`. Checks continue and may still revert it, unless the pause has `--no-revert`
@@ -72,7 +72,7 @@ export async function waitWatching(
     }
     const waited = await watch(run, { summary, until: null, stopAt: ['unhealthy'], giveUpMs: leftMs }, wake);
     if (waited.kind === 'woken' || waited.kind === 'timeout') continue;
-    const report = reportOf(waited);
+    const report = toHealthReport(waited);
     if (report.verdict === 'errored') {
       run.note('unchecked-while-waiting', report.reason);
       await run.until(wake, { afterMs: Math.min(patience.waitMs, leftMs ?? Infinity), summary });
@@ -93,7 +93,7 @@ async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, o
     wake,
   );
   if (waited.kind === 'woken') return heed;
-  const report = reportOf(waited);
+  const report = toHealthReport(waited);
   if (report.verdict === 'errored') {
     run.note('unchecked-while-paused', report.reason);
     await run.until(wake, { afterMs: patience.waitMs, summary: 'paused: health is checked again' });
@@ -117,7 +117,8 @@ async function tryToResume(run: DeploySession): Promise<void> {
   const asked = run.record.control.resuming;
   if (asked === null) return;
   const { skippedChecks } = run.record.control;
-  if (!watchable(run) || skipsOf(run.record.control) === 'all') return run.unpause(`resumed by ${asked.actor}`);
+  if (!watchable(run) || listSkippedChecks(run.record.control) === 'all')
+    return run.unpause(`resumed by ${asked.actor}`);
   const deadline = Date.now() + lookbackMs(run) + run.input.spec.healthInterval;
   const waited = await watch(
     run,
@@ -125,7 +126,7 @@ async function tryToResume(run: DeploySession): Promise<void> {
     () => run.isStopping() || run.record.control.skippedChecks !== skippedChecks,
   );
   if (waited.kind === 'woken') return;
-  const report = reportOf(waited);
+  const report = toHealthReport(waited);
   if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
   if (report.verdict === 'inconclusive' && (await isUntouched(run)))
     return run.unpause(`resumed by ${asked.actor}; nothing is updated yet, so there is nothing to judge`);
@@ -141,7 +142,7 @@ async function tryToResume(run: DeploySession): Promise<void> {
 async function isUntouched(run: DeploySession): Promise<boolean> {
   if (!isUntried(run.record)) return false;
   for (const id of run.record.updates.filter(run.update.isTaken)) {
-    const seen = await progressOf(run, id);
+    const seen = await readProgress(run, id);
     if (seen === undefined || 'refused' in seen || seen.value.totals.updated > 0) return false;
   }
   return !run.isStopping();
@@ -159,12 +160,12 @@ async function isForgotten(run: DeploySession): Promise<boolean> {
   const last = updates.at(-1);
   const isAwaited = phases[cursor]?.updatedAt === null && last !== undefined && run.update.isTaken(last);
   if (!isAwaited || !patched(SENT_AGAIN)) return false;
-  const seen = await progressOf(run, last);
+  const seen = await readProgress(run, last);
   return seen !== undefined && 'refused' in seen && !run.isStopping();
 }
 
-function progressOf(run: DeploySession, updateId: string) {
-  const tracking = trackingOf(
+function readProgress(run: DeploySession, updateId: string) {
+  const tracking = buildTracking(
     run,
     { updateIds: [updateId], selection: present(run.record) },
     { success: { all: true }, kind: 'partial' },

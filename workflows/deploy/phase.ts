@@ -1,8 +1,8 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { PhaseWork } from '../../activities/updates';
-import { bakeMsOf } from '../../domain/deploy/bake';
-import { begunPhase, closedPhase, passedPhase } from '../../domain/deploy/phase';
-import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
+import { computeBakeMs } from '../../domain/deploy/bake';
+import { startPhase, closePhase, passPhase } from '../../domain/deploy/phase';
+import { toWant, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
 import type { DeployInput, DeployRecord } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { bake, besidePrefetch } from './bake';
@@ -50,18 +50,18 @@ async function runPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan):
   await passGates(run, phase);
   if (run.isStopping()) return;
   beginPhase(run, phase);
-  const work = () => workOf(run, plan, phase);
+  const work = () => planPhaseWork(run, plan, phase);
   await untilFirstIsThere(run, phase);
   const counted = await countOutdated(run, work());
   if (run.isStopping() || counted === undefined) return close(run, phase);
   const { units, outdated } = counted;
   if (units === 0 || (outdated === 0 && phase.kind === 'partial'))
-    return run.set((record, now) => passedPhase(record, phase, units === 0, now));
+    return run.set((record, now) => passPhase(record, phase, units === 0, now));
   if (outdated > 0) run.patch({ outdated: true });
   if (outdated > 0) await runSteps(run, phase, 'pre');
   const isMet = await updatePhase(run, phase, work);
   const isAway = !isMet && !run.isLeft();
-  const bakeMs = bakeMsOf(run.input, phase);
+  const bakeMs = computeBakeMs(run.input, phase);
   const isUpdated = outdated > 0 && isMet;
   const bakes = !run.isLeft() && isUpdated && bakeMs > 0;
   if (bakes) await besidePrefetch(run, plan, phase, () => bake(run, { ...phase, bakeMs }));
@@ -76,15 +76,15 @@ async function runPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan):
 function beginPhase(run: DeploySession, phase: PhasePlan): void {
   run.patch({ cursor: Number(phase.key) });
   run.enter('updating');
-  run.set((record, now) => begunPhase(record, phase, now));
+  run.set((record, now) => startPhase(record, phase, now));
 }
 
 const close = (run: DeploySession, phase: PhasePlan, isAway = false): void =>
-  run.set((record, now) => closedPhase(record, phase, isAway, now));
+  run.set((record, now) => closePhase(record, phase, isAway, now));
 
-const workOf = (run: DeploySession, plan: DeployPlan, phase: PhasePlan): PhaseWork => ({
+const planPhaseWork = (run: DeploySession, plan: DeployPlan, phase: PhasePlan): PhaseWork => ({
   selection: phaseUnits(run.record, phase),
-  want: wantOf(phase, plan),
+  want: toWant(phase, plan),
 });
 
 /**

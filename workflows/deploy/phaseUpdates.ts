@@ -54,7 +54,7 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     const persists = sent.kind !== 'met' && sent.kind !== 'left' && run.persists();
     const end = persists ? await untilNextTry(run, phase, order, sent, tryControl, (failures += 1)) : sent;
     if (end.kind === 'met' && part.isLast) {
-      await updated(run, phase, id, end);
+      await completeUpdate(run, phase, id, end);
       await strides.settle(phase, workOf(), control.hold);
       return true;
     }
@@ -96,7 +96,7 @@ async function sendPart(
   control: UpdateControl,
 ): Promise<UpdateEnd> {
   if (isEmpty(part)) return { kind: 'met', unfinished: false, missing: 0 };
-  sending(run, phase, order.updateId);
+  recordUpdateSent(run, phase, order.updateId);
   await joinAsCanary(run, order.updateId);
   for (;;) {
     const end = await runGuarded(run, phase, order, control);
@@ -126,7 +126,7 @@ function phaseOrder(
   };
 }
 
-function sending(run: DeploySession, phase: PhasePlan, id: string): void {
+function recordUpdateSent(run: DeploySession, phase: PhasePlan, id: string): void {
   run.set((record, now) =>
     change(record, now, {
       ...withSent(record, Number(phase.key), record.skipped),
@@ -168,7 +168,7 @@ async function afterFailure(
   if (end.kind === 'refused') {
     if (!run.input.canary) return pauseRefused(run, reason);
     run.pauseOn(reason);
-    return retried(run, failures);
+    return awaitRetry(run, failures);
   }
   const isPaused =
     end.kind === 'not-live'
@@ -180,7 +180,7 @@ async function afterFailure(
 /** The phase was left while the lost units were looked up, so a pause would have no purpose. Before 0.3, it paused anyway. */
 const isSkippedMeanwhile = (run: DeploySession): boolean => run.isLeft() && patched('a skipped phase does not pause');
 
-async function retried(run: DeploySession, failures: number): Promise<void> {
+async function awaitRetry(run: DeploySession, failures: number): Promise<void> {
   const afterMs = retryAfterMs(run.input.settings, failures);
   const wake = () => run.isLeft() || run.record.control.resuming !== null;
   await run.until(wake, { afterMs, summary: 'canary: try again' });
@@ -194,7 +194,7 @@ async function retried(run: DeploySession, failures: number): Promise<void> {
 }
 
 /** The rest of an update whose criterion is met continues only in the completion, which no later phase would cover. */
-async function updated(
+async function completeUpdate(
   run: DeploySession,
   phase: PhasePlan,
   id: string,

@@ -1,11 +1,11 @@
 import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
 import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
-import { keptWords } from '../../domain/deploy/keptWords';
-import { unlistedWords, type UnlistedUnits } from '../../domain/deploy/unlisted';
-import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
+import { describeKeptUnits } from '../../domain/deploy/keptWords';
+import { describeUnlisted, type UnlistedUnits } from '../../domain/deploy/unlisted';
+import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
-import { partOf } from '../../domain/deploy/snapshot';
+import { toPart } from '../../domain/deploy/snapshot';
 import { withPlan, change } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
@@ -24,7 +24,7 @@ export async function introduce(run: DeploySession): Promise<Ending | undefined>
   const valid = await callUntilAnswered(run, 'validateConfig', (push) =>
     push.validateConfig(run.call, run.input.artifacts, run.input.restores),
   );
-  if (valid === undefined) return untouchedEnding(run);
+  if (valid === undefined) return decideUntouchedEnding(run);
   if ('refused' in valid) return { kind: 'failed', reason: valid.refused, fault: 'conveyor' };
   const { problems, service, unsigned } = valid.value;
   if (unsigned !== undefined) return { kind: 'failed', reason: unsigned, fault: 'change' };
@@ -40,7 +40,7 @@ export async function introduce(run: DeploySession): Promise<Ending | undefined>
  */
 export async function prepare(run: DeploySession): Promise<Ending | undefined> {
   while (run.record.plan === null || run.record.cursor < 0) {
-    if (run.stop()) return untouchedEnding(run);
+    if (run.stop()) return decideUntouchedEnding(run);
     run.enter('planning');
     const hopeless = (await cannotShift(run)) ?? (await plan(run));
     if (hopeless !== 'again') return hopeless;
@@ -50,18 +50,18 @@ export async function prepare(run: DeploySession): Promise<Ending | undefined> {
 
 async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
   const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) => push.planUnits(run.call, planRequest(run)));
-  if (made === undefined) return untouchedEnding(run);
+  if (made === undefined) return decideUntouchedEnding(run);
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
   if ('impossible' in made.value) return impossibleEnding(run, made.value);
   const { plan: planned, fleet, unavailable, signed, kept, unlisted } = made.value;
   if (signed !== undefined) run.note('signatures', signed);
   run.set((record, now) => change(withPlan(record, planned, fleet), now, kept ? { keptUnits: kept } : {}));
-  if (kept) run.note('units-kept', keptWords(kept));
+  if (kept) run.note('units-kept', describeKeptUnits(kept));
   noteUnlisted(run, unlisted);
   const names = planned.phases.map(({ name }) => name).join(', ');
   run.note('planned', `${plural(planned.phases.length, 'phase')} over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
-  if (run.stop()) return untouchedEnding(run);
+  if (run.stop()) return decideUntouchedEnding(run);
   if (again) return again;
   const { skipped } = run.record;
   return run.input.followOn && skipped.length === fleet.units
@@ -97,7 +97,7 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
 
 /** The note has no effect on the deploy: it is for people, now and in the outcome. */
 function noteUnlisted(run: DeploySession, unlisted: UnlistedUnits | undefined): void {
-  if (unlisted) run.note('units-unlisted', unlistedWords(unlisted, run.input.version));
+  if (unlisted) run.note('units-unlisted', describeUnlisted(unlisted, run.input.version));
   if (unlisted ?? run.record.unlisted) run.patch({ unlisted: unlisted ?? null });
 }
 
@@ -112,7 +112,7 @@ export async function lookAtPresent(
 ): Promise<boolean> {
   const { fleet, plan } = run.record;
   if (fleet === null) return false;
-  const parts = plan?.phases.map((phase) => partOf(phase)) ?? [];
+  const parts = plan?.phases.map((phase) => toPart(phase)) ?? [];
   const look = { ...lookRequest(run), parts, asNow: true as const, ...how };
   const call = 'fetchDeployUnits';
   const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), wake);
@@ -147,8 +147,8 @@ const lookRequest = ({ input, record }: DeploySession): LookRequest => ({
 });
 
 /** The ending of a deploy that was stopped before it updated anything. */
-function untouchedEnding(run: DeploySession): Ending {
+function decideUntouchedEnding(run: DeploySession): Ending {
   const stop = run.stop();
-  if (stop?.kind === 'revert') return takenBack(stop, run.record.control);
-  return cancelled(run.record.control, false);
+  if (stop?.kind === 'revert') return createRevertEnding(stop, run.record.control);
+  return createCancelledEnding(run.record.control, false);
 }

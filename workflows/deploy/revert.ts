@@ -2,13 +2,13 @@ import { patched } from '@temporalio/workflow';
 import type { RevertRequest, RevertSent } from '../../activities/reverts';
 import { WITHOUT_PAST } from '../../domain/deploy/control';
 import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
-import { reachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
+import { listReachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
-import { takenBack, type Ending } from '../../domain/deploy/outcome';
+import { createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { NONE_NAMED, type Named } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
 import type { Stop } from '../../domain/deploy/stop';
-import { namesOf } from '../../domain/deploy/unavailable';
+import { formatNamed } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime } from '../../domain/text';
@@ -27,8 +27,8 @@ import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
  * ends it.
  */
 export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
-  const ending = takenBack(stop, run.record.control);
-  if (requestOf(run, '') === null) return ending;
+  const ending = createRevertEnding(stop, run.record.control);
+  if (buildRevertRequest(run, '') === null) return ending;
   const suspected = unitsWithoutPast(run.record);
   let lost: Named = { count: suspected.length, names: suspected };
   if (lost.count > 0 && !patched(WITHOUT_LOST)) return cannotRevert(run, ending, lost);
@@ -50,7 +50,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
       continue;
     }
     if (end.kind === 'met' && isLast && !(await hasMovedSince(run)))
-      return lost.count > 0 ? cannotRevert(run, ending, lost) : done(run, ending);
+      return lost.count > 0 ? cannotRevert(run, ending, lost) : finishRevert(run, ending);
     if (end.kind === 'met') {
       strides.through();
       failures = 0;
@@ -78,12 +78,12 @@ function beginRevert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>
 }
 
 /** A request to bring all units updated so far back to their earlier versions; null if none was updated. */
-function requestOf({ record, input }: DeploySession, updateId: string): RevertRequest | null {
+function buildRevertRequest({ record, input }: DeploySession, updateId: string): RevertRequest | null {
   const { updates: updatedBy, fleet } = record;
   if (updatedBy.length === 0 || fleet === null) return null;
   const { snapshot, now } = fleet;
   const rules = { lastGood: input.lastGood, deployed: input.version };
-  return { updateId, parts: reachedParts(record), snapshot, ...(now ? { now } : {}), rules, updatedBy };
+  return { updateId, parts: listReachedParts(record), snapshot, ...(now ? { now } : {}), rules, updatedBy };
 }
 
 /** The end of a try, and whether nothing is left to bring back after it. */
@@ -108,7 +108,7 @@ async function tryRevert(
 ): Promise<RevertTry> {
   const id = updateId(run.workflowId, 'revert', attempt);
   const { plan } = run.record;
-  const request = requestOf(run, id);
+  const request = buildRevertRequest(run, id);
   if (plan === null || request === null) return { end: NOTHING_LEFT, isLast: true };
   await untilResumed(run);
   const aside = run.input.spec.lockstep ? (run.record.revert?.leftOut ?? []).map((unit) => unit.id) : [];
@@ -122,7 +122,7 @@ async function tryRevert(
   let refused: string | undefined;
   const order = {
     ...revertOrder(run, request, part, (sent) => {
-      refused = refusalOf(run, sent);
+      refused = describeRevertRefusal(run, sent);
       onSent(sent);
     }),
     ...brings,
@@ -140,10 +140,10 @@ async function tryRevert(
   return { end: isNothing ? NOTHING_LEFT : end, isLast: part.isLast };
 }
 
-function refusalOf({ input }: DeploySession, { refused, refusedCount = refused.length }: RevertSent) {
+function describeRevertRefusal({ input }: DeploySession, { refused, refusedCount = refused.length }: RevertSent) {
   const [first] = refused;
   if (first === undefined) return undefined;
-  const names = namesOf({ count: refusedCount, names: refused.map(({ id }) => id) });
+  const names = formatNamed({ count: refusedCount, names: refused.map(({ id }) => id) });
   return `${input.spec.pushType} does not take back ${names}: ${first.reason}`;
 }
 
@@ -189,9 +189,9 @@ function showSent(run: DeploySession, sent: RevertSent, counts: TaskCounts | und
   const { leftOut: before = [], ...view } = run.record.revert;
   const others = counts ? before.filter(({ id }) => !(id in counts)) : [];
   const leftOut = [...others, ...gone.names.map((id) => ({ id, reason: 'it is gone' })), ...refused];
-  if (gone.count > 0) run.note('revert-without', `reverted without ${namesOf(gone)}: gone`);
+  if (gone.count > 0) run.note('revert-without', `reverted without ${formatNamed(gone)}: gone`);
   if (refused.length > 0) {
-    const names = namesOf({ count: refusedCount, names: refused.map(({ id }) => id) });
+    const names = formatNamed({ count: refusedCount, names: refused.map(({ id }) => id) });
     run.note('revert-without', `${names} not taken: ${refused[0]?.reason ?? ''}`);
   }
   const none = { targeted: 0, updated: 0, live: 0 };
@@ -206,7 +206,7 @@ function show(run: DeploySession, { totals, units }: Counted): void {
   if (view !== null) run.patch({ revert: withRevertCounts(view, { totals, units }) });
 }
 
-function done(run: DeploySession, ending: Reverted): Ending {
+function finishRevert(run: DeploySession, ending: Reverted): Ending {
   run.set((record, now) =>
     change(record, now, {
       revertStuck: false,
@@ -250,7 +250,7 @@ async function cannotRevert(run: DeploySession, ending: Reverted, units: Named):
   run.patch({ revertStuck: true });
   run.enter('reverting');
   const others = run.record.revert?.units.length ? 'all others are back' : 'cannot revert';
-  run.pause('unit', `${others}: nothing is known about what ${namesOf(units)} ran before; ${WITHOUT_PAST}`);
+  run.pause('unit', `${others}: nothing is known about what ${formatNamed(units)} ran before; ${WITHOUT_PAST}`);
   await run.until(() => run.record.control.cancel !== null);
   const { cancel } = run.record.control;
   return { ...ending, kind: 'revert-failed', by: cancel?.actor ?? 'somebody', reason: cancel?.reason ?? '' };

@@ -1,8 +1,8 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { retryAfterMs } from '../../domain/settings';
-import { trackingFor } from './follow';
+import { buildOrderTracking } from './follow';
 import type { DeploySession } from './session';
-import { accepted } from './tries';
+import { finishWithoutMissing } from './tries';
 import { leaveOutLost } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
@@ -26,5 +26,7 @@ export async function untilNextTry(
   await run.until(wake, { afterMs: retryAfterMs(run.input.settings, failures), summary: 'rollback: try again' });
   if (run.isLeft()) return end;
   run.unpause('trying the rollback again');
-  return (await accepted(run, trackingFor(run, phase, order, [order.updateId], control), control)) ?? end;
+  return (
+    (await finishWithoutMissing(run, buildOrderTracking(run, phase, order, [order.updateId], control), control)) ?? end
+  );
 }

@@ -2,17 +2,17 @@ import { condition, getExternalWorkflowHandle, patched, workflowInfo } from '@te
 import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
-import { backOf } from '../../domain/deploy/held';
+import { toRollbackRights } from '../../domain/deploy/held';
 import { HEALTH_DATA, pushTypeWords } from '../../domain/deploy/outcome';
 import { withOverrides } from '../../domain/deploy/overrides';
 import { change, newDeploy, note, type DeployInput, type DeployRecord } from '../../domain/deploy/state';
-import { pausedBy, stillPaused, unpaused } from '../../domain/deploy/pausing';
-import { isLeft, stopOf, tryAutoRevert, type AutoRevert, type Stop, type Unhealthy } from '../../domain/deploy/stop';
+import { pauseDeploy, stillPaused, endPause } from '../../domain/deploy/pausing';
+import { isLeft, findStop, tryAutoRevert, type AutoRevert, type Stop, type Unhealthy } from '../../domain/deploy/stop';
 import { stateTag } from '../../domain/deploy/stateTag';
 import { deployStatus, deploySummary } from '../../domain/deploy/view';
 import { workflowIds } from '../../domain/ids';
 import type { Policy } from '../../domain/principals';
-import { openTimesOf } from '../../domain/release/openTimes';
+import { toOpenTimes } from '../../domain/release/openTimes';
 import type { DeployState, Pause, PausedGroup } from '../../domain/views';
 import { showDetails } from '../details';
 import { deployPausedSignal } from '../messages';
@@ -64,7 +64,7 @@ export class DeploySession {
     this.isHolding = carried !== undefined;
     this.policy = input.policy;
     showDetails(() => deployDetails(deployStatus(this.record, input, Date.now())));
-    const times = input.rollback || input.emergency ? undefined : openTimesOf(input);
+    const times = input.rollback || input.emergency ? undefined : toOpenTimes(input);
     this.window = times ? new DeployWindow(times, () => this.record.control.skipWindow !== undefined) : null;
   }
 
@@ -83,7 +83,7 @@ export class DeploySession {
   get behalf(): Behalf {
     const { rollback, emergency, restores } = this.input;
     const byAdmin = emergency?.byAdmin ? ({ byAdmin: true } as const) : {};
-    return { owners: this.policy.owners, ...backOf(rollback, restores?.imported), ...byAdmin };
+    return { owners: this.policy.owners, ...toRollbackRights(rollback, restores?.imported), ...byAdmin };
   }
 
   get lockId(): string {
@@ -96,7 +96,7 @@ export class DeploySession {
 
   /** The reason why the phases end early, if there is one. */
   stop(): Stop | null {
-    return stopOf(this.record);
+    return findStop(this.record);
   }
 
   readonly isStopping = (): boolean => this.stop() !== null;
@@ -152,17 +152,17 @@ export class DeploySession {
   }
 
   pause(by: Exclude<Pause['by'], 'operator'>, reason: string): void {
-    this.set((record, now) => pausedBy(record, now, by, reason));
+    this.set((record, now) => pauseDeploy(record, now, by, reason));
   }
 
   /** Pauses until a dependency works again: the push type, unless another one is named. */
   pauseOn(reason: string, more: Pick<Pause, 'on' | 'until'> = {}): void {
     const on = pushTypeWords(this.input.spec.pushType);
-    this.set((record, now) => pausedBy(record, now, 'dependency', reason, { on, ...more }));
+    this.set((record, now) => pauseDeploy(record, now, 'dependency', reason, { on, ...more }));
   }
 
   unpause(text: string): void {
-    this.set((record, now) => unpaused(record, now, text));
+    this.set((record, now) => endPause(record, now, text));
   }
 
   /** Records that a resume found no healthy verdict. */

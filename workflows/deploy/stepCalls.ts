@@ -3,10 +3,10 @@ import type { Behalf } from '../../activities/behalf';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
 import { logBytes } from '../../domain/scriptLog';
 import { formatDuration } from '../../domain/text';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { followRun } from '../actionRuns';
 import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
-import { isRefusal, messageOf } from './calls';
+import { isRefusal, getFailureMessage } from './calls';
 import type { DeploySession } from './session';
 
 /**
@@ -29,7 +29,7 @@ export async function performStep(
   wake = run.isLeft,
 ): Promise<StepEnd> {
   const { timeoutMs, title } = of;
-  const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: summaryOf(`${title}: timeout`) };
+  const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: formatSummary(`${title}: timeout`) };
   let mayRun = false;
   const stopped = (isStopped: boolean) => void (mayRun = !isStopped);
   const waited = await run.waitFor(() => run.stepBegan(start(run, of, facts, stopped)), wake, timeout);
@@ -37,7 +37,7 @@ export async function performStep(
   if (waited.kind === 'done')
     return { kind: waited.value.succeeded ? 'passed' : 'failed', message: waited.value.message };
   if (waited.kind === 'failed') {
-    const message = messageOf(waited.error);
+    const message = getFailureMessage(waited.error);
     return isRefusal(waited.error) ? { kind: 'refused', message, mayRun } : { kind: 'unavailable', message };
   }
   await run.stepOver();
@@ -51,7 +51,7 @@ function start(
   stopped: (isStopped: boolean) => void,
 ): Promise<ActionEnd> {
   const { call, runId, timeoutMs } = of;
-  const summary = summaryOf(of.title);
+  const summary = formatSummary(of.title);
   const { action, settings } = run.input;
   if ('service' in call) {
     const follow = () => stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);
@@ -62,7 +62,7 @@ function start(
     {
       ...{ runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
       logBytes: logBytes(run.countScript()),
-      ...behalfOf(run, of),
+      ...buildStepBehalf(run, of),
     },
   ]);
 }
@@ -79,11 +79,14 @@ export function actionRun(run: DeploySession, of: StepRun, { phase, selection }:
     step: { phase, selection },
     intervalMs: settings.progressIntervalMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
-    ...behalfOf(run, of),
+    ...buildStepBehalf(run, of),
   };
 }
 
-const behalfOf = (run: DeploySession, { back }: StepRun): Behalf => ({ ...run.behalf, ...(back ? { back } : {}) });
+const buildStepBehalf = (run: DeploySession, { back }: StepRun): Behalf => ({
+  ...run.behalf,
+  ...(back ? { back } : {}),
+});
 
 /** Stops a run that was begun but is no longer followed, because its service did not answer. */
 export function abandonStep(run: DeploySession, of: StepRun, facts: StepFacts): void {
@@ -104,7 +107,7 @@ async function stop(run: DeploySession, of: StepRun, facts: StepFacts): Promise<
     await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
     return true;
   } catch (error) {
-    run.note('not-stopped', `${of.title} was not stopped, and may still run: ${messageOf(error)}`);
+    run.note('not-stopped', `${of.title} was not stopped, and may still run: ${getFailureMessage(error)}`);
     return false;
   }
 }

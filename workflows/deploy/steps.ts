@@ -4,7 +4,7 @@ import {
   stepFacts,
   stepName,
   stepRun,
-  stepsOf,
+  listPhaseSteps,
   stepWords,
   withStepToUndo,
   type StepFacts,
@@ -14,8 +14,8 @@ import {
 } from '../../domain/deploy/steps';
 import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
-import { summaryOf } from '../../domain/markdown';
-import { unboundedActions } from '../proxies';
+import { formatSummary } from '../../domain/markdown';
+import { patientActions } from '../proxies';
 import { whileHalted } from './gates';
 import { waitWatching, whilePaused } from './pause';
 import { pauseRefused } from './refusals';
@@ -28,7 +28,7 @@ import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
  * running step is stopped. `undoSteps` undoes the effects of the steps before.
  */
 export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepTime): Promise<void> {
-  const steps = stepsOf(phase, time);
+  const steps = listPhaseSteps(phase, time);
   if (steps.length === 0 || run.isLeft()) return;
   const { snapshot } = phaseUnits(run.record, phase);
   const facts = stepFacts(run.input, phase, snapshot, run.record.skipped);
@@ -90,7 +90,7 @@ async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts)
   let end: StepEnd | undefined;
   const over = () => end !== undefined;
   const performing = performStep(run, of, facts).then((ended) => void (end = ended));
-  const wait = { summary: summaryOf(`${of.title}: health is still checked`), untilMs: null };
+  const wait = { summary: formatSummary(`${of.title}: health is still checked`), untilMs: null };
   while (!over() && run.stop() === null) await (run.paused ? whilePaused(run, over) : waitWatching(run, wait, over));
   await performing;
   return end ?? { kind: 'left' };
@@ -100,7 +100,7 @@ async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts)
 async function answers(run: DeploySession, of: StepRun, facts: StepFacts, why: string): Promise<boolean> {
   const name = stepName(of.call);
   run.pauseOn(`${name} does not answer; trying until it does: ${why}`, { on: stepWords(of.call) });
-  const asked = await run.waitFor(() => unboundedActions.askAction(actionRun(run, of, facts)));
+  const asked = await run.waitFor(() => patientActions.askAction(actionRun(run, of, facts)));
   const isWanted = asked.kind !== 'woken';
   if (run.paused?.by === 'dependency' && run.stop() === null)
     run.unpause(isWanted ? `${name} answers again` : `${name} is not needed any more`);

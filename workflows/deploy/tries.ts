@@ -2,13 +2,13 @@ import type { Tracking } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { formatDuration } from '../../domain/text';
-import { unboundedPushWatchers } from '../proxies';
+import { patientPushWatchers } from '../proxies';
 import { callUntilAnswered } from './calls';
 import { unitsOfPart, type StridePart } from './lockstep';
 import type { DeploySession } from './session';
-import { trackingOf } from './update';
+import { buildTracking } from './update';
 import type { UpdateControl, UpdateEnd } from './update';
 
 /** Meets the criterion of a phase, through several tries, a pause, or a person who accepts less. */
@@ -31,7 +31,7 @@ export async function earlierTries(
     selection: unitsOfPart(phaseUnits(run.record, phase), part),
     ...(before ? { earlier: before } : {}),
   };
-  const tracking = trackingOf(run, update, phase);
+  const tracking = buildTracking(run, update, phase);
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.unitsBehind(run.call, tracking));
   // A try that was refused has had no effect.
   if (seen === undefined || 'refused' in seen) return before;
@@ -50,8 +50,8 @@ export async function cameUp(run: DeploySession, phase: PhasePlan, updateId: str
   if (attempt > MAX_TRANSIENT) return false;
   const afterMs = run.input.settings.transientMs;
   run.note('failing', `${phase.name}: a task failed to start; looking again in ${formatDuration(afterMs)}`);
-  await run.until(run.isLeft, { afterMs, summary: summaryOf(`${phase.name}: whether what failed comes up`) });
-  const tracking = trackingOf(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
+  await run.until(run.isLeft, { afterMs, summary: formatSummary(`${phase.name}: whether what failed comes up`) });
+  const tracking = buildTracking(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
   if (seen === undefined || 'refused' in seen) return run.isLeft();
   const { totals, failed } = seen.value;
@@ -69,10 +69,10 @@ export async function untilMet(
 ): Promise<void> {
   const isOver = () => run.isLeft() || run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
-  const summary = summaryOf(`${name}: whether its criterion is met after all`);
+  const summary = formatSummary(`${name}: whether its criterion is met after all`);
   const waited = await run.waitFor(
     () =>
-      unboundedPushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
+      patientPushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
         run.call,
         { ...tracking, intervalMs, heartbeatTimeoutMs },
       ]),
@@ -86,7 +86,7 @@ export async function untilMet(
 }
 
 /** Ends a phase if a person continues without the missing tasks. @returns undefined if no person has. */
-export async function accepted(
+export async function finishWithoutMissing(
   run: DeploySession,
   tracking: Tracking,
   control: UpdateControl,

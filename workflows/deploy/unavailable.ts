@@ -2,9 +2,9 @@ import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Named } from '../../domain/deploy/snapshot';
 import type { DeployInput } from '../../domain/deploy/state';
 import {
-  leavingOut,
+  leaveOutUnits,
   meetsFirst,
-  namesOf,
+  formatNamed,
   ofUnavailable,
   skipsUnavailable,
   whyFirstWaits,
@@ -19,7 +19,7 @@ import type { DeploySession } from './session';
  * Decides about unavailable units. @param units the number of all units. @returns 'again' if the units have to be looked at again.
  */
 export async function heedUnavailable(run: DeploySession, down: Named, units: number): Promise<'again' | undefined> {
-  const decided = ofUnavailable(down.count === 0 ? run.input : heeding(run), down, units);
+  const decided = ofUnavailable(down.count === 0 ? run.input : adaptLegacyRollback(run), down, units);
   if (decided.kind === 'leave-out') return leaveOut(run, decided.units);
   run.pause('unit', decided.reason);
   await whilePaused(run);
@@ -54,7 +54,7 @@ export async function leaveOutLost(
   giveUp: () => Promise<unknown>,
 ): Promise<boolean> {
   const { skipped, fleet } = run.record;
-  if (!skipsUnavailable(heeding(run))) return false;
+  if (!skipsUnavailable(adaptLegacyRollback(run))) return false;
   const look = await lookAt(run, phase, run.isStopping);
   const all = look?.allUnavailable.names ?? [];
   const lost = all.filter((id) => !skipped.includes(id));
@@ -70,13 +70,13 @@ export async function leaveOutLost(
 
 /** Units that were deleted during a rollback are left out like those that are away, up to the limit of the record. */
 export function leaveOutGone(run: DeploySession, gone: Named): void {
-  run.note('rollback-without', `rolled back without ${namesOf(gone)}: gone`);
+  run.note('rollback-without', `rolled back without ${formatNamed(gone)}: gone`);
   const { skipped } = run.record;
   if (skipped.length + gone.count <= FLEET_LIMITS.leftOut) leaveOut(run, [...skipped, ...gone.names]);
 }
 
 /** Before 0.3, a rollback waited for units as other deploys do. */
-const heeding = (run: DeploySession): DeployInput =>
+const adaptLegacyRollback = (run: DeploySession): DeployInput =>
   run.input.rollback && !run.persists() ? { ...run.input, rollback: false } : run.input;
 
 async function lookAt(run: DeploySession, { scope, amount }: PhasePlan, wake = run.isLeft) {
@@ -96,4 +96,4 @@ async function waitForFirst(run: DeploySession, phase: PhasePlan, down: Named): 
 }
 
 const leaveOut = (run: DeploySession, down: readonly string[]): undefined =>
-  void run.set((record, now) => leavingOut(record, down, now));
+  void run.set((record, now) => leaveOutUnits(record, down, now));

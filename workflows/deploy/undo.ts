@@ -12,7 +12,7 @@ import {
 } from '../../domain/deploy/steps';
 import { change, type StepToUndo, type DeployRecord } from '../../domain/deploy/state';
 import type { Ending } from '../../domain/deploy/outcome';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { performStep, type StepEnd } from './stepCalls';
 import type { DeploySession } from './session';
 
@@ -84,7 +84,7 @@ async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: 
     const afterMs = backOff(graceMs, tries);
     if (!isLast()) {
       run.note('undo-failed', reason);
-      await run.until(() => wake() || run.hurried, { afterMs, summary: summaryOf(`${next.title}: try again`) });
+      await run.until(() => wake() || run.hurried, { afterMs, summary: formatSummary(`${next.title}: try again`) });
     }
     if (isLast() && !wake()) return settle(run, of, 'not-undone', `${reason}; it will not be retried: undo it by hand`);
   }
@@ -105,7 +105,7 @@ async function tryOnce(run: DeploySession, of: StepToUndo, next: StepRun, wake: 
     .then(
       () =>
         isOver ||
-        run.until(() => isOver, { afterMs: graceMs, summary: summaryOf(`${next.title}: an emergency waits`) }),
+        run.until(() => isOver, { afterMs: graceMs, summary: formatSummary(`${next.title}: an emergency waits`) }),
     )
     .then((over) => (isLate = !over));
   const end = await performStep(run, next, facts, () => isLate || wake());

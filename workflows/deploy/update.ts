@@ -5,7 +5,7 @@ import type { Counted } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier, Progress } from '../../domain/deploy/progress';
 import type { DeployInput } from '../../domain/deploy/state';
-import type { unboundedPush } from '../proxies';
+import type { patientPush } from '../proxies';
 
 /**
  * How the updates of a phase ended. `left`: the deploy stops, a person skips the phase, or there is no unit to update. `refused`:
@@ -77,7 +77,7 @@ export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'>
   /** Left out for all strides before the last, because their rest is counted before the next stride anyway. */
   readonly brings?: Proof['brings'];
   /** Sends the update; the Web UI shows it under the summary in the options. */
-  readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentOrder>;
+  readonly send: (push: ReturnType<typeof patientPush>, options: SendOptions) => Promise<SentOrder>;
 }
 
 interface SentOrder extends SentUpdates {
@@ -123,7 +123,7 @@ export interface GroupControl {
 }
 
 /** The tracking of an update. In lockstep, each unit has to meet the criterion by itself. A revert does not wait for unreachable units. */
-export const trackingOf = (
+export const buildTracking = (
   { input }: { readonly input: DeployInput },
   update: Pick<Tracking, 'updateIds' | 'selection' | 'withoutGone' | 'earlier'>,
   { success, kind }: Pick<PhasePlan, 'success' | 'kind'>,

@@ -1,11 +1,11 @@
 import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { promptPush } from '../proxies';
-import { callUntilAnswered, messageOf } from './calls';
-import { follow, trackingFor, unanswered } from './follow';
+import { callUntilAnswered, getFailureMessage } from './calls';
+import { follow, buildOrderTracking, judgeUnanswered } from './follow';
 import type { DeploySession } from './session';
-import { accepted, untilMet } from './tries';
+import { finishWithoutMissing, untilMet } from './tries';
 import { leaveOutGone } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
@@ -41,7 +41,7 @@ export async function runUpdates(
       continue;
     }
     await inFleet(run, 'pauseUpdates', known, nth);
-    const tracking = trackingFor(run, phase, order, known, control);
+    const tracking = buildOrderTracking(run, phase, order, known, control);
     const watching = untilMet(run, phase, tracking, control);
     await control.hold();
     await watching;
@@ -50,7 +50,7 @@ export async function runUpdates(
     // An update that the push type has not taken yet would begin in all groups.
     if (control.groups && !ids) await control.groups.untilNonePaused();
     else await (control.groups?.resumeOthers(nth) ?? inFleet(run, 'resumeUpdates', known, nth));
-    const without = await accepted(run, tracking, control);
+    const without = await finishWithoutMissing(run, tracking, control);
     if (without) return without;
   }
 }
@@ -61,7 +61,7 @@ type Outcome = { readonly ids: readonly string[]; readonly followMs?: number } |
 /** `paused` if a command came before the answer. The call on its way is waited for, so that no consequence of the command overtakes it. */
 async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): Promise<Outcome> {
   const options = {
-    summary: summaryOf(`${phase.name}: send updates`),
+    summary: formatSummary(`${phase.name}: send updates`),
     cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
   };
   let sending: Promise<unknown> = Promise.resolve();
@@ -76,7 +76,7 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
     },
     () => run.isLeft() || run.isClosed || run.paused?.by === 'operator',
   );
-  if (sent === undefined) return sending.then(paused, paused);
+  if (sent === undefined) return sending.then(toPaused, toPaused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
   run.update.taken();
   const { updateIds: ids, count, refused, why, canaries, gone, followMs } = sent.value;
@@ -84,14 +84,14 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
   if (count === 0) return gone ? { kind: 'met', unfinished: false, missing: 0 } : { kind: 'left' };
   if (canaries) return { kind: 'refused', reason: `in the way: ${canaries.join(', ')}`, byCanaries: true };
   return (
-    unanswered(run, refused, 'did not take the update of', why) ?? {
+    judgeUnanswered(run, refused, 'did not take the update of', why) ?? {
       ids,
       ...(followMs === undefined ? {} : { followMs }),
     }
   );
 }
 
-const paused = () => 'paused' as const;
+const toPaused = () => 'paused' as const;
 
 /** A refusal by the push type does not keep a person from resuming, cancelling or reverting; it is only noted. */
 export async function inFleet(
@@ -146,7 +146,8 @@ function cancelBeside(run: DeploySession, updateIds: readonly string[]): void {
     () => false,
   );
   void cancelling.then((waited) => {
-    if (waited.kind === 'failed') run.note('trouble', `the updates were not cancelled: ${messageOf(waited.error)}`);
+    if (waited.kind === 'failed')
+      run.note('trouble', `the updates were not cancelled: ${getFailureMessage(waited.error)}`);
   });
 }
 

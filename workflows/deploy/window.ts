@@ -1,7 +1,7 @@
 import { sleep } from '@temporalio/workflow';
 import type { WindowState } from '../../domain/calendar/window';
 import type { DeployRecord } from '../../domain/deploy/state';
-import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
+import { getOnClose, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
 import type { Waited } from '../waiting';
@@ -35,7 +35,7 @@ export class DeployWindow {
 
   /** Updates in flight must pause now. */
   get haltsUpdates(): boolean {
-    return onCloseOf(this.times) === 'pause' && !this.isOpen && !this.isSkipped();
+    return getOnClose(this.times) === 'pause' && !this.isOpen && !this.isSkipped();
   }
 
   /** The time until which it is closed, and the blackout if there is one; null while it is open. */
@@ -60,14 +60,14 @@ export class DeployWindow {
 
   /** Sets a timer for the closing while updates run, so that waiting conditions are evaluated then. */
   watchClosing(): void {
-    if (onCloseOf(this.times) !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
+    if (getOnClose(this.times) !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
     this.timerAtMs = this.closesAtMs;
     void sleep(this.closesAtMs - Date.now(), { summary: `the window closes at ${formatTime(this.closesAtMs)}` });
   }
 
   /** An update that has begun continues to its end. */
   private letsFinish({ record }: Waiter): boolean {
-    return onCloseOf(this.times) === 'finish' && record.phases.some(({ startedAt }) => startedAt !== null);
+    return getOnClose(this.times) === 'finish' && record.phases.some(({ startedAt }) => startedAt !== null);
   }
 
   private get isOpen(): boolean {

@@ -1,6 +1,6 @@
 import { getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
-  cancelledFanOut,
+  cancelFanOut,
   shardLost,
   shardReported,
   withStopSent,
@@ -12,7 +12,7 @@ import {
 import { childrenDetails, childrenView, nextForChildren } from '../../domain/children/view';
 import type { ShardReport } from '../../domain/children/window';
 import { workflowIds } from '../../domain/ids';
-import { keptCommands } from '../../domain/keptCommands';
+import { trimCommands } from '../../domain/keptCommands';
 import { mayCommand } from '../../domain/principals';
 import { isPolicy, isShardReport } from '../../domain/sentByHand';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
@@ -114,12 +114,12 @@ export class FanOutRun {
   }
 
   private cancel(command: CommandInput): string {
-    this.set((state) => cancelledFanOut(state, command));
+    this.set((state) => cancelFanOut(state, command));
     return 'no more children are started; those that run continue';
   }
 
   private record(command: CommandRecord): void {
-    this.set((state) => ({ ...state, commands: keptCommands([...state.commands, command], KEPT_COMMANDS) }));
+    this.set((state) => ({ ...state, commands: trimCommands([...state.commands, command], KEPT_COMMANDS) }));
   }
 }
 

@@ -15,7 +15,7 @@ import {
   due,
   isShardIdle,
   newWindow,
-  numbered,
+  recordChildNumber,
   shardReport,
   childEnded,
   withoutNewStarts,
@@ -27,12 +27,12 @@ import {
 } from '../../domain/children/window';
 import { isChildEnd } from '../../domain/sentByHand';
 import type { Settings } from '../../domain/settings';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { showDetails } from '../details';
 import { onSignal } from '../inbox';
 import { childOverSignal, statusQuery } from '../messages';
 import { childActivities, childStarts } from '../proxies';
-import { versioned } from '../versioning';
+import { buildVersioningOptions } from '../versioning';
 import { Alarm } from './alarm';
 import { shardReportSignal, stopSignal } from './messages';
 
@@ -78,7 +78,7 @@ export async function fanOutShard(input: ShardInput, carried: ShardState | null 
     return shardReport(run.window);
   });
 }
-setWorkflowOptions(versioned('fanOutShard'), fanOutShard);
+setWorkflowOptions(buildVersioningOptions('fanOutShard'), fanOutShard);
 
 /** One shard under way: its window, its inbox, and the work that it waits for. */
 class ShardRun {
@@ -188,7 +188,7 @@ class ShardRun {
     try {
       this.answered(child, await this.asking.run(ask));
     } catch (error) {
-      this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: messageOf(error) });
+      this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: getFailureMessage(error) });
     }
   }
 
@@ -203,7 +203,7 @@ class ShardRun {
   }
 
   private answered(child: string, answer: ChildAnswer): void {
-    if (answer.kind === 'started') this.set(numbered(this.window, child, answer.number));
+    if (answer.kind === 'started') this.set(recordChildNumber(this.window, child, answer.number));
     else this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: answer.reason });
   }
 

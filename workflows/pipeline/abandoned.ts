@@ -7,7 +7,7 @@ import type { PipelineRun } from './run';
  * A terminated release cannot report, and a signal may be lost. Once all work that such a release began is over, its records are closed, and
  * everything that it held becomes free.
  */
-export async function abandoned(run: PipelineRun): Promise<void> {
+export async function reconcileAbandoned(run: PipelineRun): Promise<void> {
   const { state } = run;
   run.lookedAtMs = Date.now();
   if (state !== null) await run.look(run.looks, lookAfter(run, state));

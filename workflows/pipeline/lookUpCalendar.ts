@@ -1,5 +1,5 @@
 import { patched } from '@temporalio/workflow';
-import { scheduled, unscheduled, type Unscheduled } from '../../domain/pipeline/openings';
+import { recordOpening, listUnscheduled, type Unscheduled } from '../../domain/pipeline/openings';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { calendarActivities } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
@@ -11,7 +11,7 @@ import { LOOKS_MEANWHILE, type PipelineRun } from './run';
  */
 export async function lookUpCalendar(run: PipelineRun): Promise<void> {
   if (run.state === null || run.lookups.size > 0) return;
-  const wanted = unscheduled(run.state);
+  const wanted = listUnscheduled(run.state);
   if (wanted.length > 0) await run.look(run.lookups, learnOpenings(run, run.state, wanted));
 }
 
@@ -29,6 +29,6 @@ async function learnOpenings(run: PipelineRun, { spec }: PipelineState, wanted: 
     const ask = () => calendarActivities.nextTick({ calendar, timezone }, each.afterMs);
     const answer = await waitFor(new BackgroundTasks(), ask, isOutdated);
     if (answer.kind !== 'done') return;
-    run.decided((state) => scheduled(state, each, answer.value));
+    run.decided((state) => recordOpening(state, each, answer.value));
   }
 }

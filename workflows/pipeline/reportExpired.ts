@@ -1,7 +1,7 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { releaseId, workflowIds } from '../../domain/ids';
 import type { Notice } from '../../domain/notify/notice';
-import { expired, expiredWords } from '../../domain/pipeline/expiry';
+import { listExpiredReleases, describeExpired } from '../../domain/pipeline/expiry';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { formatTime } from '../../domain/text';
 import { notices } from '../proxies';
@@ -14,7 +14,7 @@ import type { PipelineRun } from './run';
 export function reportExpired(run: PipelineRun, state: PipelineState): void {
   const wanted = state.spec.notify.filter(({ on }) => on.includes('expired'));
   const nowMs = Date.now();
-  const over = wanted.length === 0 ? [] : expired(state, nowMs);
+  const over = wanted.length === 0 ? [] : listExpiredReleases(state, nowMs);
   const newest = over.at(-1);
   if (newest === undefined) return;
   const { pipeline } = state.spec;
@@ -23,7 +23,7 @@ export function reportExpired(run: PipelineRun, state: PipelineState): void {
     ...{ id: `${workflowIds.release(pipeline, newest.number)}/expired`, on: 'expired', at: formatTime(nowMs) },
     ...{ pipeline, release, deploy: null, phase: null, pushType: null, actor: null },
     artifacts: newest.artifacts,
-    reason: expiredWords(state, over),
+    reason: describeExpired(state, over),
   };
   const summary = `expired: ${release}`;
   for (const { on: _on, ...receiver } of wanted)

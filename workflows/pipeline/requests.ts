@@ -1,9 +1,9 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
-import { leftBehind } from '../../domain/deploy/outcome';
+import { pickInheritance } from '../../domain/deploy/outcome';
 import { isNestedTooDeep, NESTED } from '../../domain/json';
-import { continuing, imported, refuseImport, type Found } from '../../domain/pipeline/document';
-import { rescheduled } from '../../domain/pipeline/openings';
+import { adoptReleases, importDocument, refuseImport, type Found } from '../../domain/pipeline/document';
+import { clearOpenings } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
   refuseCancelQueued,
@@ -18,12 +18,18 @@ import {
 import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
 import { withSpec } from '../../domain/pipeline/renamed';
 import { isRollBack } from '../../domain/pipeline/shapes';
-import { policyOf, type Refusal } from '../../domain/pipeline/refusal';
+import { toPolicy, type Refusal } from '../../domain/pipeline/refusal';
 import { differByRule, findFollower, type OrderRule } from '../../domain/pipeline/order';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
-import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
-import { created, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
-import { completed, passedOver, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
+import { findRollbackArtifacts, rollbackUnderWay, queueRollback } from '../../domain/pipeline/rollback';
+import { queueRelease, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
+import {
+  completeArtifacts,
+  describePassedOver,
+  recordLatestInputs,
+  findRepeated,
+  applySubmission,
+} from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { whyNotBelieved, withProof, type Proven } from '../../domain/proof';
 import type { DeployEnded } from '../../domain/release/state';
@@ -49,7 +55,7 @@ import {
   type Submitted,
 } from '../messages';
 import { retag } from '../tags';
-import { ended, type PipelineRun } from './run';
+import { recordActionOver, type PipelineRun } from './run';
 import { subscribe } from './subscribe';
 
 /**
@@ -120,15 +126,15 @@ function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: App
   const { state } = run;
   const groups = policyGroups(spec, all);
   const next = state
-    ? rescheduled({ ...followed(state, spec), groups, settings })
+    ? clearOpenings({ ...followSpec(state, spec), groups, settings })
     : newPipeline(spec, groups, settings);
-  return adopted(run, next, found);
+  return adoptState(run, next, found);
 }
 
 /** Before 0.3, the records of a deploy stayed under its old name. */
 const FOLLOWS = 'records follow a deploy to its new name';
 
-function followed(state: PipelineState, spec: PipelineState['spec']): PipelineState {
+function followSpec(state: PipelineState, spec: PipelineState['spec']): PipelineState {
   const next = withSpec(state, spec);
   return next.good === state.good || patched(FOLLOWS) ? next : { ...state, spec };
 }
@@ -137,17 +143,17 @@ function importRecords(run: PipelineRun, input: ImportInput): Applied {
   const { document, groups: all, settings, found, actor, permitted } = input;
   const frozen = run.state?.frozen ?? null;
   const groups = policyGroups(document.spec, all);
-  const next = imported(run.state, document, groups, settings, { actor, permitted, nowMs: Date.now() });
-  const applied = adopted(run, next, found);
+  const next = importDocument(run.state, document, groups, settings, { actor, permitted, nowMs: Date.now() });
+  const applied = adoptState(run, next, found);
   if ((run.known().frozen === null) !== (frozen === null)) run.reportFrozen();
   return applied;
 }
 
 /** Takes over another spec, or other records: shows them, and sends the policy to running releases. */
-function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined): Applied {
+function adoptState(run: PipelineRun, next: PipelineState, found: Found | undefined): Applied {
   const previous = run.state?.spec ?? null;
   const { spec, groups } = next;
-  run.adopt(found ? continuing(next, found) : next);
+  run.adopt(found ? adoptReleases(next, found) : next);
   retag({
     ConveyorPipeline: spec.pipeline,
     ConveyorState: run.tagged,
@@ -157,7 +163,7 @@ function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined
   });
   // A workflow that has ended took its memo with it.
   subscribe(spec, found ? null : previous);
-  run.toRunning((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
+  run.toRunning((id) => getExternalWorkflowHandle(id).signal(policySignal, toPolicy({ spec, groups })));
   return { created: previous === null, previous };
 }
 
@@ -165,13 +171,13 @@ function answerStart(run: PipelineRun, input: StartInput): Started {
   const { artifacts, trigger, reportTo, emergency, rerunOf } = input;
   if (rerunOf !== undefined) return rerun(run, input, rerunOf);
   const known = run.known();
-  const same = repeated(known, artifacts, trigger);
+  const same = findRepeated(known, artifacts, trigger);
   if (same !== undefined) return { number: same, duplicate: true };
   const more = { ...(reportTo === undefined ? {} : { reportTo }), ...(emergency === undefined ? {} : { emergency }) };
   run.set((state, now) =>
     emergency
-      ? created(
-          remembering(
+      ? queueRelease(
+          recordLatestInputs(
             state,
             artifacts.filter(({ name }) => Object.hasOwn(state.spec.artifacts, name)),
           ),
@@ -180,10 +186,13 @@ function answerStart(run: PipelineRun, input: StartInput): Started {
           now,
           more,
         )
-      : withoutSurplus(created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more), now),
+      : withoutSurplus(
+          queueRelease(recordLatestInputs(state, artifacts), completeArtifacts(state, artifacts), trigger, now, more),
+          now,
+        ),
   );
   const approvals = approvalsNeeded(known.spec, trigger);
-  const other = emergency ? [] : passedOver(known, artifacts);
+  const other = emergency ? [] : describePassedOver(known, artifacts);
   return {
     ...{ number: known.nextNumber, duplicate: false },
     ...(approvals > 0 ? { approvals } : {}),
@@ -193,7 +202,7 @@ function answerStart(run: PipelineRun, input: StartInput): Started {
 
 function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number): Started {
   const known = run.known();
-  const same = repeated(known, artifacts, trigger) ?? rerunUnderWay(known, of);
+  const same = findRepeated(known, artifacts, trigger) ?? rerunUnderWay(known, of);
   if (same !== undefined) {
     if (trigger.key !== null) run.set((state) => withKey(state, trigger, same));
     return { number: same, duplicate: true };
@@ -203,7 +212,7 @@ function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number)
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {
-  const { state, number, duplicate } = submitted(
+  const { state, number, duplicate } = applySubmission(
     run.known(),
     artifacts,
     trigger,
@@ -238,9 +247,9 @@ function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', no
     const brings = known.active.find(({ number }) => number === same)?.artifacts ?? [];
     return { number: same, duplicate: true, isHeld: isHeld(), brings: brings.map(({ version }) => version) };
   }
-  const back = rollbackOf(known, of);
+  const back = findRollbackArtifacts(known, of);
   if ('impossible' in back) throw ApplicationFailure.nonRetryable(back.impossible, 'invalid-state');
-  run.set((state, now) => rolledBack(state, back, { of, actor, reason, notBad: notBad === true }, now));
+  run.set((state, now) => queueRollback(state, back, { of, actor, reason, notBad: notBad === true }, now));
   run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
   return { number: known.nextNumber, duplicate: false, isHeld: isHeld(), brings: back.map(({ version }) => version) };
 }
@@ -249,7 +258,7 @@ function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', no
 function rollBackLate(run: PipelineRun, input: RollBackInput): void {
   if (run.state === null) return;
   const { of, settled = [] } = input;
-  for (const deploy of settled) run.set((state, now) => ended(state, overOf(of, deploy), now));
+  for (const deploy of settled) run.set((state, now) => recordActionOver(state, toActionOver(of, deploy), now));
   const refusal = refuseRollBack(run.known(), of, input);
   if (refusal) run.record(commandRecord('revert', input, refusal.message));
   else rollBack(run, input);
@@ -258,9 +267,9 @@ function rollBackLate(run: PipelineRun, input: RollBackInput): void {
 /**
  * The message that the release sends at the end of the action: the resources that it held become free for the rollback.
  */
-const overOf = (release: number, deploy: DeployEnded): ActionOver => ({
+const toActionOver = (release: number, deploy: DeployEnded): ActionOver => ({
   ...{ release, action: deploy.action, settled: deploy },
-  ...leftBehind(deploy.result),
+  ...pickInheritance(deploy.result),
 });
 
 function refuse(refusal: Refusal | undefined): void {

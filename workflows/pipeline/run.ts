@@ -11,21 +11,21 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { isReplacedNotice } from '../../domain/broughtShapes';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
-import { keptCommands } from '../../domain/keptCommands';
+import { trimCommands } from '../../domain/keptCommands';
 import { STATE_LIMITS } from '../../domain/limits';
 import { enqueueReady, recordPick, withdraw } from '../../domain/pipeline/admission';
 import type { Overtaking } from '../../domain/pipeline/overtaking';
 import type { Admission } from '../../domain/release/admission';
 import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome';
-import { fitted } from '../../domain/pipeline/fitted';
+import { fitState } from '../../domain/pipeline/fitted';
 import { effectOfPipeline, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { isThawing } from '../../domain/pipeline/freeze';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
-import { policyOf } from '../../domain/pipeline/refusal';
+import { toPolicy } from '../../domain/pipeline/refusal';
 import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
-import { replaced } from '../../domain/pipeline/replaced';
-import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
-import { pipelineDetails, pipelineStatus, listedSummary } from '../../domain/pipeline/view';
+import { recordReplacement } from '../../domain/pipeline/replaced';
+import { restoreState, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
+import { pipelineDetails, pipelineStatus, buildListSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
 import { neverStartedMeasures } from '../../domain/metrics';
 import { mayCommand } from '../../domain/principals';
@@ -91,7 +91,7 @@ export class PipelineRun {
 
   /** @param answer registers the requests of programs, among the other handlers */
   constructor(carried: PipelineState | null, answer: (run: PipelineRun) => void) {
-    this.state = carried && fitted(restored(carried));
+    this.state = carried && fitState(restoreState(carried));
     showDetails(() => (this.state ? pipelineDetails(this.state, Date.now()) : ''));
     setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
@@ -99,19 +99,19 @@ export class PipelineRun {
     for (const signal of [deployReadySignal, actionReadySignal])
       onSignal(signal, (ready) => this.receive(isReady(ready), (state, now) => enqueueReady(state, ready, now)));
     for (const signal of [deployOverSignal, actionOverSignal])
-      onSignal(signal, (over) => this.receive(isOver(over), (state, now) => ended(state, over, now)));
+      onSignal(signal, (over) => this.receive(isOver(over), (state, now) => recordActionOver(state, over, now)));
     onSignal(pickedSignal, (pick) => this.receive(isActionOfRelease(pick), (state) => recordPick(state, pick)));
     onSignal(releaseOverSignal, (result) =>
       this.receive(isResult(result), (state, now) => recordRelease(state, result, now)),
     );
     onSignal(replacedSignal, (notice) =>
-      this.receive(isReplacedNotice(notice), (state, now) => replaced(state, notice, now)),
+      this.receive(isReplacedNotice(notice), (state, now) => recordReplacement(state, notice, now)),
     );
     onSignal(lookSignal, () => this.lookNow());
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
       permit: (actor) =>
-        mayCommand(policyOf(this.known()), actor)
+        mayCommand(toPolicy(this.known()), actor)
           ? undefined
           : `${actor} is not an owner of ${this.known().spec.pipeline}`,
       whyNot: (verb, input) => whyNotPipeline(this.known(), verb, input, Date.now()),
@@ -167,7 +167,7 @@ export class PipelineRun {
 
   /** Takes over the first spec, or another one. */
   adopt(state: PipelineState): void {
-    this.state = fitted(state);
+    this.state = fitState(state);
     this.changed = true;
   }
 
@@ -186,7 +186,7 @@ export class PipelineRun {
   decided(step: (state: PipelineState, nowMs: number) => PipelineState): void {
     const before = this.state;
     if (before === null) return;
-    this.state = fitted(step(before, Date.now()), before);
+    this.state = fitState(step(before, Date.now()), before);
     measure(...neverStartedMeasures(before.history, this.state.history));
   }
 
@@ -223,7 +223,7 @@ export class PipelineRun {
     const deliver = (send: (workflowId: string) => Promise<void>) => this.inPassing(release, send);
     if (frozen !== since.frozen) deliver((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
     if (spec !== since.spec)
-      deliver((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
+      deliver((id) => getExternalWorkflowHandle(id).signal(policySignal, toPolicy({ spec, groups })));
   }
 
   /**
@@ -253,7 +253,7 @@ export class PipelineRun {
   /** Updates the summary in lists and the search attribute, once for all changes since the last step. */
   summarise(): void {
     if (this.state === null) return;
-    const summary = listedSummary(this.state);
+    const summary = buildListSummary(this.state);
     this.summary.show(summary);
     if (summary.state === this.tagged || !patched('its state is a search attribute')) return;
     this.tagged = summary.state;
@@ -313,7 +313,7 @@ export class PipelineRun {
   record(command: CommandRecord): void {
     this.set((state) => ({
       ...state,
-      commands: keptCommands([...state.commands, command], STATE_LIMITS.commands.max),
+      commands: trimCommands([...state.commands, command], STATE_LIMITS.commands.max),
     }));
   }
 }
@@ -322,6 +322,10 @@ export class PipelineRun {
  * The end of a deploy is recorded before the next one is admitted, because it may hold the pipeline, or mark the same artifact as
  * bad.
  */
-export function ended(state: PipelineState, { settled: deploy, ...over }: ActionOver, nowMs: number): PipelineState {
+export function recordActionOver(
+  state: PipelineState,
+  { settled: deploy, ...over }: ActionOver,
+  nowMs: number,
+): PipelineState {
   return withdraw(deploy ? recordDeploy(state, over.release, deploy, nowMs) : state, over);
 }

@@ -12,7 +12,7 @@ const ANSWER_MS = 10_000;
  * Whether a history may end despite notices on their way, which are then lost, because their receiver has been silent. Each notice is retried for an
  * hour. If releases expire more often than that, waiting would keep the history open until Temporal terminates it at 51,200 events.
  */
-export async function outwaited(run: PipelineRun): Promise<boolean> {
+export async function outwaitReceivers(run: PipelineRun): Promise<boolean> {
   run.heldUpSinceMs ??= Date.now();
   if (Date.now() < run.heldUpSinceMs + PATIENCE_MS) return false;
   // Histories that reached this point before 0.3 waited for a moment without notices.

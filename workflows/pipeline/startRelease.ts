@@ -1,20 +1,20 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { identityOf } from '../../domain/artifact';
+import { formatIdentity } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
 import { queueMeasure } from '../../domain/metrics';
 import { lastRanOn } from '../../domain/pipeline/recordOutcome';
 import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
 import { isLeftAlone } from '../../domain/pipeline/replaced';
-import { policyOf } from '../../domain/pipeline/refusal';
-import { restoredBy } from '../../domain/pipeline/rollback';
-import { goesBackTo, started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
+import { toPolicy } from '../../domain/pipeline/refusal';
+import { findRestoredDeploys } from '../../domain/pipeline/rollback';
+import { goesBackTo, markReleaseRunning, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
 import { emergencySpec, followOnSpec, newRelease, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
 import { releaseSummary } from '../../domain/release/view';
 import { isUrgent } from '../../domain/release/urgent';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import type { release } from '../release';
 import { measure } from '../measure';
 import { summaryMemo } from '../summary';
@@ -27,19 +27,19 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   if (state === null) return;
   const { pipeline } = state.spec;
   const id = releaseId(pipeline, queued.number);
-  const input = inputOf(state, queued);
+  const input = buildReleaseInput(state, queued);
   // Recorded before the server has it, so that a release on its way cannot be taken from the queue.
-  run.decided((current) => started(current, queued.number));
+  run.decided((current) => markReleaseRunning(current, queued.number));
   measure(queueMeasure(Date.now() - Date.parse(queued.createdAt)));
-  const identities = queued.artifacts.map(identityOf).join(', ');
+  const identities = queued.artifacts.map(formatIdentity).join(', ');
   try {
     const child = await startChild<typeof release>('release', {
       workflowId: workflowIds.release(pipeline, queued.number),
       args: [input],
       ...summaryMemo(releaseSummary(newRelease(input, Date.now()), input)),
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      ...priorityOf(state, queued),
-      staticSummary: summaryOf(`${id}: ${identities}, ${queued.trigger.kind} by ${queued.trigger.actor}`),
+      ...pickReleasePriority(state, queued),
+      staticSummary: formatSummary(`${id}: ${identities}, ${queued.trigger.kind} by ${queued.trigger.actor}`),
       typedSearchAttributes: tagPairs({
         ConveyorPipeline: pipeline,
         ConveyorRelease: id,
@@ -63,7 +63,7 @@ const inProduction = ({ good }: PipelineState, { artifacts }: ActiveRelease): st
     deploys.length > 0 && !isLeftAlone(deploys, artifacts) ? [action] : [],
   );
 
-function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
+function buildReleaseInput(state: PipelineState, release: ActiveRelease): ReleaseInput {
   const { number, artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = release;
   const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
     const version = goesBackTo(state, good.at(-1));
@@ -71,12 +71,12 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
   });
   return {
     number,
-    spec: specOf(state, release),
+    spec: pickReleaseSpec(state, release),
     artifacts: inFull(state, artifacts),
     previous: lastRanOn(state),
     trigger,
     lastGood: Object.fromEntries(lastGood),
-    policy: policyOf(state),
+    policy: toPolicy(state),
     settings: state.settings,
     reportsOnce: true,
     reportsAtOnce: true,
@@ -85,21 +85,21 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     ...(emergency === undefined ? {} : { emergency }),
     ...(followOn === undefined ? {} : { followOn }),
     ...badOutputs(state),
-    ...(trigger.kind === 'rollback' ? { restores: restoredBy(state, artifacts) } : {}),
+    ...(trigger.kind === 'rollback' ? { restores: findRestoredDeploys(state, artifacts) } : {}),
     ...(rerunOf === undefined ? {} : { rerunOf }),
     ...(place === undefined ? {} : { place }),
   };
 }
 
 /** Rollbacks and emergencies come first (in Temporal, 1 is the highest of 5). */
-function priorityOf({ spec }: PipelineState, { trigger }: ActiveRelease) {
+function pickReleasePriority({ spec }: PipelineState, { trigger }: ActiveRelease) {
   const priorityKey = isUrgent(trigger) ? 1 : PRIORITIES[spec.priority];
   return { priority: { priorityKey, fairnessKey: spec.pipeline } };
 }
 
 const PRIORITIES = { critical: 2, high: 3, normal: 4, low: 5 } as const;
 
-function specOf(state: PipelineState, release: ActiveRelease): PipelineSpec {
+function pickReleaseSpec(state: PipelineState, release: ActiveRelease): PipelineSpec {
   const { trigger, emergency, followOn } = release;
   if (followOn) return followOnSpec(state.spec, followOn.action);
   if (emergency) return emergencySpec(state.spec, emergency.action);

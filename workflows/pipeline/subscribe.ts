@@ -7,11 +7,11 @@ import type { PipelineSpec } from '../../domain/spec/pipeline';
  * (domain/pipeline/pipelineIndex.ts).
  */
 export function subscribe(spec: PipelineSpec, previous: PipelineSpec | null): void {
-  const wanted = subscriptionsOf(spec);
-  const before = previous === null ? {} : subscriptionsOf(previous);
+  const wanted = listSubscriptions(spec);
+  const before = previous === null ? {} : listSubscriptions(previous);
   if (JSON.stringify(wanted) === JSON.stringify(before)) return;
   upsertMemo({ subscriptions: { atMs: Date.now(), artifacts: wanted } satisfies SubscriptionsMemo });
 }
 
-const subscriptionsOf = ({ artifacts }: PipelineSpec): SubscriptionsMemo['artifacts'] =>
+const listSubscriptions = ({ artifacts }: PipelineSpec): SubscriptionsMemo['artifacts'] =>
   Object.fromEntries(Object.entries(artifacts).filter(([, { finder }]) => finder !== 'manual'));

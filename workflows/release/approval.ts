@@ -30,13 +30,13 @@ export async function othersApprove(run: ReleaseSession, name: string): Promise<
 
 const approvalsAt = ({ control }: ReleaseSession, name: string) => control.approvals[name] ?? [];
 
-const rejectionOf = ({ control }: ReleaseSession, name: string) => {
+const findRejection = ({ control }: ReleaseSession, name: string) => {
   const picked = control.picks[name];
   return picked?.approve === false ? picked : undefined;
 };
 
 const isDecided = (run: ReleaseSession, name: string, needed: number): boolean =>
-  run.control.ending !== null || rejectionOf(run, name) !== undefined || approvalsAt(run, name).length >= needed;
+  run.control.ending !== null || findRejection(run, name) !== undefined || approvalsAt(run, name).length >= needed;
 
 function showApproval(run: ReleaseSession, name: string, needed: number, untilMs: number): void {
   const by = approvalsAt(run, name).map(({ actor }) => actor);
@@ -62,7 +62,7 @@ export function notifyApprovers(run: ReleaseSession, name: string, waits: string
 }
 
 function decideApproval(run: ReleaseSession, name: string, needed: number, timeoutMs: number): boolean {
-  const rejected = rejectionOf(run, name);
+  const rejected = findRejection(run, name);
   const approved = approvalsAt(run, name);
   if (run.control.ending) run.closeCancelled(name, run.endedBy());
   else if (rejected) run.close(name, 'failed', withReason(`rejected by ${rejected.actor}`, rejected.reason));

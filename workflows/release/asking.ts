@@ -4,14 +4,14 @@ import { admissionMeasure } from '../../domain/metrics';
 import type { Admission } from '../../domain/release/admission';
 import type { ReadyAction } from '../../domain/pipeline/state';
 import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { measure } from '../measure';
 import type { ReleaseSession } from './session';
 
 export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
 
 /** Signals the pipeline that an action is ready, and waits for its answer; undefined if the action gives up first. */
-export async function admitted(
+export async function awaitAdmission(
   run: ReleaseSession,
   name: string,
   asking: Asking,
@@ -43,7 +43,7 @@ export function signalReady(run: ReleaseSession, name: string, asking: Asking): 
   // Waits until the pipeline has recorded the end of the previous attempt; it would take that for the end of this one.
   const before = run.overs.get(name);
   const sent = before === undefined ? send() : before.then(send);
-  run.track(sent.catch((error: unknown) => run.markUnreachable(messageOf(error))));
+  run.track(sent.catch((error: unknown) => run.markUnreachable(getFailureMessage(error))));
 }
 
 /** @throws if the pipeline is gone, because it can grant nothing any more. */

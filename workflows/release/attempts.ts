@@ -2,9 +2,9 @@ import { condition } from '@temporalio/workflow';
 import type { ActionEnd } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime } from '../../domain/text';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { BackgroundTasks, waitFor } from '../waiting';
-import { unhindered } from './guards';
+import { awaitUnhindered } from './guards';
 import type { ReleaseSession } from './session';
 
 /** One attempt, as an activity; the Web UI shows `summary` next to it. */
@@ -23,7 +23,7 @@ export async function runAttempts(run: ReleaseSession, name: string, action: Act
     if (end.succeeded) return run.close(name, 'succeeded', message, { outputs, ...link });
     if (attempt >= last) return run.close(name, 'failed', message, link);
     await backOff(run, name, action, `attempt ${attempt} failed: ${message}`);
-    await unhindered(run, name);
+    await awaitUnhindered(run, name);
     if (run.control.ending) return run.closeCancelled(name, run.endedBy());
   }
 }
@@ -41,7 +41,9 @@ async function runAttempt(
   if (waited.kind === 'woken') return 'cancelled';
   if (waited.kind === 'done') return waited.value;
   const message =
-    waited.kind === 'timeout' ? `it took longer than ${formatDuration(action.timeout ?? 0)}` : messageOf(waited.error);
+    waited.kind === 'timeout'
+      ? `it took longer than ${formatDuration(action.timeout ?? 0)}`
+      : getFailureMessage(waited.error);
   return { succeeded: false, message, outputs: [] };
 }
 

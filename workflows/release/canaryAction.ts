@@ -2,17 +2,17 @@ import { condition, getExternalWorkflowHandle, startChild } from '@temporalio/wo
 import type { Artifact } from '../../domain/artifact';
 import { canarySpec } from '../../domain/deploy/canary';
 import type { DeployResult } from '../../domain/deploy/state';
-import { ancestors, dependencies, inputsOf, missingInputs } from '../../domain/release/graph';
+import { ancestors, dependencies, resolveInputs, findMissingInputs } from '../../domain/release/graph';
 import { hasActionEnded } from '../../domain/release/nextActions';
 import type { CanaryAction } from '../../domain/spec/pipeline';
 import { formatDuration } from '../../domain/text';
 import type { deploy } from '../deploy';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { onSignal } from '../inbox';
 import { canaryKeepOverSignal, canaryKeptSignal } from '../messages';
 import { backOff } from './attempts';
 import { deployChild } from './deployChild';
-import { unhindered } from './guards';
+import { awaitUnhindered } from './guards';
 import type { ReleaseSession } from './session';
 
 /**
@@ -21,7 +21,7 @@ import type { ReleaseSession } from './session';
  * ends after the canary is undone.
  */
 export async function runCanaryAction(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
-  const missing = missingInputs(action, actionArtifacts(run, name));
+  const missing = findMissingInputs(action, actionArtifacts(run, name));
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   const first = run.record.actions[name]?.attempt ?? 1;
   for (let attempt = first; ; attempt += 1) {
@@ -36,7 +36,7 @@ export async function runCanaryAction(run: ReleaseSession, name: string, action:
     if (attempt - first + 1 >= action.retry.attempts || run.control.ending)
       return run.close(name, 'failed', end.message);
     await backOff(run, name, action, `attempt ${attempt} failed: ${end.message}`);
-    await unhindered(run, name);
+    await awaitUnhindered(run, name);
     if (run.control.ending) return run.closeCancelled(name, run.endedBy());
   }
 }
@@ -88,7 +88,7 @@ async function followCanary(
     if (hasActionEnded(run.record.actions[name]?.state ?? 'running'))
       run.log('canary-over', `${name}: ${child.end.message}`);
   } catch (error) {
-    child.end = { kind: 'failed', message: messageOf(error) };
+    child.end = { kind: 'failed', message: getFailureMessage(error) };
   }
 }
 
@@ -130,4 +130,4 @@ function canaryInput(run: ReleaseSession, name: string, action: CanaryAction) {
 }
 
 export const actionArtifacts = ({ input, record }: ReleaseSession, name: string): Artifact[] =>
-  inputsOf(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);
+  resolveInputs(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);

@@ -3,22 +3,22 @@ import type { LastLook } from '../../domain/release/lastLook';
 import type { CanaryAction } from '../../domain/spec/pipeline';
 import { actionArtifacts, runCanaryAction } from './canaryAction';
 import { LOOKS_AGAIN } from './deployTurn';
-import { guarded } from './guards';
-import { approved, asksRules, lastLook } from './protection';
+import { guardAction } from './guards';
+import { awaitRuleApproval, asksRules, lastLook } from './protection';
 import type { ReleaseSession } from './session';
-import { soaked } from './soak';
+import { awaitSoak } from './soak';
 
 /** Waits until a canary may begin, then runs it. */
 export async function runCanary(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
   const artifacts = actionArtifacts(run, name);
-  if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
+  if (action.soak && !(await awaitSoak(run, name, action.soak, artifacts))) return;
   const gate = { action: name, artifacts };
   let givesUp: (() => boolean) | undefined;
   for (let look: LastLook = 'lapsed'; look !== 'go';) {
-    const decision = look === 'lapsed' && asksRules(run) ? await approved(run, gate) : undefined;
+    const decision = look === 'lapsed' && asksRules(run) ? await awaitRuleApproval(run, gate) : undefined;
     if (decision?.approved === false) return decision.close();
     look = 'go';
-    await guarded(run, name, action, async () => {
+    await guardAction(run, name, action, async () => {
       // An approver who has left a group while it waited no longer counts. The canary then gives up what it holds, and waits for
       // other approvals.
       look = await lastLook(run, gate, givesUp);

@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { handedOn, hasChildren } from '../../domain/children/handOn';
+import { pickChildArtifacts, hasChildren } from '../../domain/children/handOn';
 import { releaseId, workflowIds } from '../../domain/ids';
 import { releaseState } from '../../domain/release/state';
 import type { fanOut } from '../fanOut';
@@ -21,7 +21,7 @@ export async function startChildren({ input, record, policy }: ReleaseSession): 
       args: [
         {
           ...{ pipeline: spec.pipeline, number, children: spec.children, policy, settings },
-          artifacts: handedOn(input, record),
+          artifacts: pickChildArtifacts(input, record),
           startedBy: input.trigger.startedBy ?? input.trigger.actor,
         },
       ],

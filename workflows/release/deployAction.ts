@@ -1,26 +1,26 @@
 import { patched, startChild } from '@temporalio/workflow';
-import { versionOf, type Artifact } from '../../domain/artifact';
-import { leftBehind } from '../../domain/deploy/outcome';
+import { combineVersions, type Artifact } from '../../domain/artifact';
+import { pickInheritance } from '../../domain/deploy/outcome';
 import { unitNames } from '../../domain/deploy/unavailable';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/release/admission';
 import { isByAdmin } from '../../domain/principals';
-import { inputsOf, missingInputs } from '../../domain/release/graph';
+import { resolveInputs, findMissingInputs } from '../../domain/release/graph';
 import { withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import type { ActionOver } from '../messages';
 import { signalOver } from './asking';
 import { deployChild } from './deployChild';
 import { notify } from './notices';
 import { lastLook } from './protection';
 import type { ReleaseSession } from './session';
-import { soaked } from './soak';
+import { awaitSoak } from './soak';
 import { untilUnitsReturn } from './unitReturn';
-import { begins, giveBack, itsTurn, released } from './deployTurn';
+import { begins, giveBack, itsTurn, awaitApproval } from './deployTurn';
 import { LETS_GO } from './guards';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
@@ -28,11 +28,11 @@ type Granted = Extract<Admission, { kind: 'granted' }>;
 /** Waits for the pipeline's admission, then runs the deploy as a child. One release of a pipeline deploys at a time. */
 export async function runDeployAction(run: ReleaseSession, name: string, action: DeployAction): Promise<void> {
   const { spec, artifacts: given } = run.input;
-  const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
-  const missing = missingInputs(action, artifacts);
+  const artifacts = resolveInputs(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
+  const missing = findMissingInputs(action, artifacts);
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
-  if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
-  if (!(await released(run, name, artifacts))) return;
+  if (action.soak && !(await awaitSoak(run, name, action.soak, artifacts))) return;
+  if (!(await awaitApproval(run, name, artifacts))) return;
   const { followOn } = run.input;
   if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
@@ -47,7 +47,7 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
       isAgain = look === 'late';
       if (isAgain) continue;
       await giveBack(run, name);
-      if (!(await released(run, name, artifacts))) return;
+      if (!(await awaitApproval(run, name, artifacts))) return;
     }
   } catch (error) {
     if (patched(LETS_GO)) await giveBack(run, name);
@@ -59,7 +59,8 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
   if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
   else closeRefused(run, name, admission, artifacts);
   const freed = run.groups.release(name);
-  if (!run.endsNow) await signalOver(run, name, 'deploy', { ...leftBehind(result), ...endedSince(run, name, before) });
+  if (!run.endsNow)
+    await signalOver(run, name, 'deploy', { ...pickInheritance(result), ...findSettledDeploy(run, name, before) });
   await freed;
 }
 
@@ -67,7 +68,7 @@ const deploysOfAction = ({ record }: ReleaseSession, name: string) =>
   record.deploys.filter(({ action }) => action === name);
 
 /** How this attempt ended, if it deployed, or was reverted before it could. */
-function endedSince(run: ReleaseSession, name: string, before: number): Pick<ActionOver, 'settled'> {
+function findSettledDeploy(run: ReleaseSession, name: string, before: number): Pick<ActionOver, 'settled'> {
   const ended = deploysOfAction(run, name)[before];
   return ended === undefined || !run.tells(ended) ? {} : { settled: ended };
 }
@@ -84,7 +85,7 @@ function closeRefused(
     return run.close(name, 'cancelled', `${overtaken.why} by release ${overtaken.by}`);
   }
   if (run.control.ending || admission === undefined || admission.kind === 'granted')
-    return cancelledBeforeDeploy(run, name, artifacts);
+    return cancelBeforeDeploy(run, name, artifacts);
   if (admission.kind === 'superseded') {
     run.because('superseded', admission.by);
     return run.close(name, 'cancelled', `release ${admission.by} is newer and ready`);
@@ -95,7 +96,7 @@ function closeRefused(
 }
 
 /** A revert that came before anything was deployed still marks the artifact as bad. */
-function cancelledBeforeDeploy(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): void {
+function cancelBeforeDeploy(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): void {
   const { ending } = run.control;
   run.because('operator');
   run.close(
@@ -107,7 +108,7 @@ function cancelledBeforeDeploy(run: ReleaseSession, name: string, artifacts: rea
   const result: DeployResult = {
     outcome: 'reverted',
     classification: 'good-failure',
-    version: versionOf(artifacts),
+    version: combineVersions(artifacts),
     reason: `reverted by ${ending.actor} before anything was updated: ${ending.reason}`,
     reverted: { by: ending.actor, bad: !ending.notBad },
     spans: NO_TIME,
@@ -129,10 +130,10 @@ async function deployAdmitted(
     const child = await start;
     const result = await child.result();
     closeDeploy(run, name, artifacts, result);
-    if (result.reverted) run.notices(reverted(run, name, action, artifacts, result));
+    if (result.reverted) run.notices(notifyReverted(run, name, action, artifacts, result));
     return result;
   } catch (error) {
-    run.close(name, 'failed', messageOf(error));
+    run.close(name, 'failed', getFailureMessage(error));
     return undefined;
   }
 }
@@ -145,7 +146,7 @@ function closeDeploy(run: ReleaseSession, name: string, artifacts: readonly Arti
   run.close(name, 'cancelled', result.reason);
 }
 
-function reverted(
+function notifyReverted(
   run: ReleaseSession,
   name: string,
   action: DeployAction,
@@ -175,7 +176,7 @@ function deployInput(
     spec: action.with,
     artifacts,
     lastGood,
-    ...(trigger.kind === 'rollback' ? {} : openingOf(withBlackouts(spec, action))),
+    ...(trigger.kind === 'rollback' ? {} : pickOpenTimes(withBlackouts(spec, action))),
     ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
     ...(emergency
       ? { emergency: { skipBake: emergency.skipBake, ...(isByAdmin(trigger) ? { byAdmin: true } : {}) } }
@@ -186,7 +187,7 @@ function deployInput(
   });
 }
 
-const openingOf = ({ window, blackouts }: DeployAction): Pick<DeployInput, 'window' | 'blackouts'> => ({
+const pickOpenTimes = ({ window, blackouts }: DeployAction): Pick<DeployInput, 'window' | 'blackouts'> => ({
   ...(window ? { window } : {}),
   ...(blackouts ? { blackouts } : {}),
 });

@@ -1,9 +1,9 @@
 import { ParentClosePolicy } from '@temporalio/workflow';
-import { versionOf } from '../../domain/artifact';
+import { combineVersions } from '../../domain/artifact';
 import { newDeploy, type DeployInput } from '../../domain/deploy/state';
 import { deploySummary } from '../../domain/deploy/view';
 import { deployId, releaseId } from '../../domain/ids';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
 import { approvalAsk, asksRules } from './protection';
@@ -16,7 +16,7 @@ type Own = Pick<DeployInput, 'spec' | 'artifacts'> & Partial<DeployInput>;
 export function deployChild(run: ReleaseSession, name: string, own: Own) {
   const { spec, number, trigger, settings } = run.input;
   const { pushType } = own.spec;
-  const version = versionOf(own.artifacts);
+  const version = combineVersions(own.artifacts);
   const input: DeployInput = {
     pipeline: spec.pipeline,
     release: number,
@@ -44,7 +44,7 @@ export function deployChild(run: ReleaseSession, name: string, own: Own) {
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     args: [input] as [DeployInput],
     ...summaryMemo(deploySummary(newDeploy(Date.now()), input)),
-    staticSummary: summaryOf(`${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`),
+    staticSummary: formatSummary(`${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`),
     typedSearchAttributes: tagPairs(tags),
   };
 }

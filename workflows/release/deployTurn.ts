@@ -5,10 +5,10 @@ import type { LastLook } from '../../domain/release/lastLook';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { othersApprove } from './approval';
-import { admitted, signalOver } from './asking';
-import { globalGroups, ownGroups, unhindered } from './guards';
+import { awaitAdmission, signalOver } from './asking';
+import { globalGroups, ownGroups, awaitUnhindered } from './guards';
 import { personPicks } from './pickAction';
-import { approved, asksRules, type GateDecision } from './protection';
+import { awaitRuleApproval, asksRules, type GateDecision } from './protection';
 import type { ReleaseSession } from './session';
 import { isLimited, untilRoom } from './windowRoom';
 
@@ -24,9 +24,14 @@ export const giveBack = (run: ReleaseSession, name: string): Promise<unknown> =>
   Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]);
 
 /** Waits until people have let it continue, if they have to. @returns false if the action is closed already. */
-export async function released(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
+export async function awaitApproval(
+  run: ReleaseSession,
+  name: string,
+  artifacts: readonly Artifact[],
+): Promise<boolean> {
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
-  if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
+  if (asksRules(run))
+    return isApproved(await awaitRuleApproval(run, { action: name, artifacts, ...(pick && { pick }) }));
   return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
 }
 
@@ -70,11 +75,11 @@ export async function itsTurn(
     if (isCounted && (await untilRoom(run, name, action, asking)) && run.admissions.has(name))
       return run.admissions.get(name);
     run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
-    const admission = await admitted(run, name, asking, isFirst ? undefined : givesUp);
+    const admission = await awaitAdmission(run, name, asking, isFirst ? undefined : givesUp);
     const sinceMs = Date.now();
     if (admission?.kind === 'granted' && isFirst && global.length > 0)
       await run.groups.hold(run, name, global, givesUp);
-    if (admission?.kind === 'granted') await unhindered(run, name, givesUp);
+    if (admission?.kind === 'granted') await awaitUnhindered(run, name, givesUp);
     const isStill = Date.now() === sinceMs;
     if (admission?.kind !== 'granted' || givesUp()) return admission;
     isFirst = isCounted && (await room());

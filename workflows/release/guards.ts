@@ -1,9 +1,9 @@
 import { condition, patched } from '@temporalio/workflow';
 import type { ActionSpec } from '../../domain/spec/pipeline';
-import { openTimesOf, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
+import { toOpenTimes, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
-import { admitted, signalOver } from './asking';
+import { awaitAdmission, signalOver } from './asking';
 import type { ReleaseSession } from './session';
 
 /** Before 0.3, an action that failed while it waited kept its groups until its release ended, which may take days. */
@@ -13,24 +13,24 @@ export const LETS_GO = 'an action that fails as it waits leaves what it holds';
  * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. If the release ends
  * first, it closes the action here.
  */
-export async function guarded(
+export async function guardAction(
   run: ReleaseSession,
   name: string,
   action: ActionSpec,
   work: () => Promise<void>,
 ): Promise<void> {
-  const times = openTimesOf(withBlackouts(run.input.spec, action));
+  const times = toOpenTimes(withBlackouts(run.input.spec, action));
   const own = ownGroups(run, action);
   const global = globalGroups(run, action);
   const isExclusive = own.length + global.length > 0;
   try {
-    if (times) await opened(run, name, times);
+    if (times) await awaitWindow(run, name, times);
     if (own.length > 0) await holdOwn(run, name, own);
     if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
     // The wait for a group may have outlasted the window. The window comes first, so that no action holds a group over
     // a weekend.
-    if (times && isExclusive) await opened(run, name, times);
-    await unhindered(run, name);
+    if (times && isExclusive) await awaitWindow(run, name, times);
+    await awaitUnhindered(run, name);
     if (run.control.ending) run.closeCancelled(name, run.endedBy());
     else {
       run.patch(name, { state: 'running', blockedBy: null, until: null });
@@ -57,10 +57,10 @@ export const globalGroups = ({ input }: ReleaseSession, { mutex }: ActionSpec): 
 
 async function holdOwn(run: ReleaseSession, name: string, mutex: readonly string[]): Promise<void> {
   run.patch(name, { state: 'blocked', blockedBy: `waiting for ${mutex.join(', ')}` });
-  await admitted(run, name, { kind: 'exclusive', artifacts: [], mutex });
+  await awaitAdmission(run, name, { kind: 'exclusive', artifacts: [], mutex });
 }
 
-async function opened(run: ReleaseSession, name: string, { windows, blackouts }: OpenTimes): Promise<void> {
+async function awaitWindow(run: ReleaseSession, name: string, { windows, blackouts }: OpenTimes): Promise<void> {
   const isSkipped = () => run.record.actions[name]?.window === 'skipped';
   const isOver = () => run.control.ending !== null || isSkipped();
   while (!isOver()) {
@@ -76,7 +76,7 @@ async function opened(run: ReleaseSession, name: string, { windows, blackouts }:
 }
 
 /** Nothing begins while the release is paused or its pipeline frozen; the action may have to give up meanwhile. */
-export async function unhindered(
+export async function awaitUnhindered(
   run: ReleaseSession,
   name: string,
   givesUp = (): boolean => run.control.ending !== null,

@@ -1,15 +1,15 @@
 import { CancellationScope, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/release/bugNotice';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
-import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
+import { trimCommands, RUN_COMMANDS } from '../../domain/keptCommands';
 import { REQUEST_LIMITS } from '../../domain/limits';
-import { frozenWords } from '../../domain/pipeline/freeze';
+import { describeFreeze } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
 import { effectOfRelease, hasEnded, takeRelease, whyNotRelease } from '../../domain/release/control';
-import { recollectionOf } from '../../domain/release/rerun';
+import { buildRecollection } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
-import { retriedAction, type ReleaseRecord } from '../../domain/release/state';
+import { retryAction, type ReleaseRecord } from '../../domain/release/state';
 import { releaseStatus } from '../../domain/release/view';
 import {
   isAdmitted,
@@ -53,7 +53,7 @@ import type { ReleaseSession } from './session';
 export function handleMessages(run: ReleaseSession): void {
   const { input } = run;
   setHandler(statusQuery, () => releaseStatus(run.record, input));
-  setHandler(recollectionQuery, () => recollectionOf(input, run.previous, run.record));
+  setHandler(recollectionQuery, () => buildRecollection(input, run.previous, run.record));
   onSignal(policySignal, (policy) => changeOwners(run, policy), isPolicy);
   onSignal(frozenSignal, (frozen) => passFreezeOn(run, frozen), isFreezeNotice);
   onSignal(bugSignal, (bug) => meetBug(run, bug));
@@ -98,7 +98,7 @@ function passOvertakingOn(run: ReleaseSession, overtaken: Overtaken): void {
 function passFreezeOn(run: ReleaseSession, { by }: Frozen): void {
   if (run.input.trigger.kind === 'rollback') return;
   run.control = { ...run.control, frozen: by };
-  run.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
+  run.log(by ? 'frozen' : 'unfrozen', by ? `${describeFreeze(by)}: ${by.reason}` : 'the pipeline is frozen no more');
   run.deploys.forward(`that its pipeline is ${by ? 'frozen' : 'frozen no more'}`, (deployId) =>
     getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }),
   );
@@ -161,7 +161,7 @@ const TAKES_LATE = 'a release that is about to end takes a revert';
 
 /** The effect of a verb on the actions. */
 function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
-  if (verb === 'retry') return retriedAction(record, input.spec, command.action ?? '');
+  if (verb === 'retry') return retryAction(record, input.spec, command.action ?? '');
   if (verb === 'pick') return withApprover(record, command);
   return verb === 'skip-window' ? windowSkipped(record, command) : record;
 }
@@ -188,6 +188,6 @@ function whyNotPermitted(
 }
 
 function keepCommand(run: ReleaseSession, command: CommandRecord): void {
-  run.set({ ...run.record, commands: keptCommands([...run.record.commands, command], RUN_COMMANDS) });
+  run.set({ ...run.record, commands: trimCommands([...run.record.commands, command], RUN_COMMANDS) });
   run.log(command.accepted ? 'command' : 'ignored', commandText(command));
 }

@@ -1,7 +1,7 @@
 import type { Notice, NotifyOn } from '../../domain/notify/notice';
 import { deployId, releaseId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import type { DeployPaused } from '../messages';
 import { notices } from '../proxies';
 import type { ReleaseSession } from './session';
@@ -53,7 +53,7 @@ export async function notify(run: ReleaseSession, on: NotifyOn, about: About): P
       notices.notify
         .executeWithOptions({ summary: `${on}: ${release}` }, [{ ...receiver, event }])
         .catch((error: unknown) =>
-          run.log('not-notified', `nobody was notified that it is ${on}: ${messageOf(error)}`),
+          run.log('not-notified', `nobody was notified that it is ${on}: ${getFailureMessage(error)}`),
         ),
     ),
   );

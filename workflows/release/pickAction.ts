@@ -4,7 +4,7 @@ import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
 import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
-import { approved, asksRules, type GateDecision, type Pick } from './protection';
+import { awaitRuleApproval, asksRules, type GateDecision, type Pick } from './protection';
 import type { ReleaseSession } from './session';
 
 type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
@@ -14,7 +14,7 @@ export async function runPickAction(run: ReleaseSession, name: string, action: P
   const { principals, timeout } = action.with;
   const pick = { principals, timeoutMs: timeout };
   const decision = asksRules(run)
-    ? await approved(run, { action: name, artifacts: [], pick })
+    ? await awaitRuleApproval(run, { action: name, artifacts: [], pick })
     : await personPicks(run, name, pick);
   if (decision.approved) run.close(name, 'succeeded', decision.why);
   else decision.close();
@@ -55,17 +55,17 @@ const pickDecision = (run: ReleaseSession, name: string) => run.control.picks[na
 function decidePick(run: ReleaseSession, name: string, expiredMs: number | undefined): GateDecision {
   const decision = pickDecision(run, name);
   const admission = run.admissions.get(name);
-  if (run.control.ending) return rejectedPick(() => run.closeCancelled(name, run.endedBy()));
+  if (run.control.ending) return rejectPick(() => run.closeCancelled(name, run.endedBy()));
   if (decision?.approve) return { approved: true, why: withReason(`approved by ${decision.actor}`, decision.reason) };
   if (decision)
-    return rejectedPick(() => run.close(name, 'failed', withReason(`rejected by ${decision.actor}`, decision.reason)));
+    return rejectPick(() => run.close(name, 'failed', withReason(`rejected by ${decision.actor}`, decision.reason)));
   if (admission?.kind === 'superseded')
-    return rejectedPick(() => {
+    return rejectPick(() => {
       run.because('superseded', admission.by);
       run.close(name, 'cancelled', `release ${admission.by} was picked`);
     });
   const id = deployId(run.input.spec.pipeline, run.input.number, name);
-  return rejectedPick(() => run.close(name, 'failed', `nobody picked ${id} within ${formatDuration(expiredMs ?? 0)}`));
+  return rejectPick(() => run.close(name, 'failed', `nobody picked ${id} within ${formatDuration(expiredMs ?? 0)}`));
 }
 
-const rejectedPick = (close: () => void): GateDecision => ({ approved: false, close });
+const rejectPick = (close: () => void): GateDecision => ({ approved: false, close });

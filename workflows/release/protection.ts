@@ -1,12 +1,17 @@
 import { condition, patched } from '@temporalio/workflow';
 import type { ApprovalRun, Clearance } from '../../activities/approvals';
-import { askersOf, waitsForApprovals, type ApprovalAsk, type ApprovalStatus } from '../../domain/access/approvals';
-import { safeguardsOf } from '../../domain/access/protection';
+import {
+  listRequesters,
+  waitsForApprovals,
+  type ApprovalAsk,
+  type ApprovalStatus,
+} from '../../domain/access/approvals';
+import { getSafeguards } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { withNamedOnly } from '../../domain/release/bugNotice';
 import { deployId } from '../../domain/ids';
-import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
-import { lastLookOf, type LastLook } from '../../domain/release/lastLook';
+import { approvalsNeeded, listApprovals, approvalWords } from '../../domain/release/approval';
+import { judgeLastLook, type LastLook } from '../../domain/release/lastLook';
 import type { Picked } from '../../domain/release/state';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import type { ApprovalView } from '../../domain/views';
@@ -31,7 +36,7 @@ export interface Gate {
  * approvals that its pipeline demands, and a pick needs a person who has picked it. The rules and the members of groups count as they are when it
  * continues. Until then the pipeline knows of a pick only, so running deploys continue; it does not know of an emergency at all.
  */
-export async function approved(run: ReleaseSession, gate: Gate): Promise<GateDecision> {
+export async function awaitRuleApproval(run: ReleaseSession, gate: Gate): Promise<GateDecision> {
   const first = await readStatus(run, gate);
   const atOnce = decideGate(run, gate, first);
   if (atOnce && (atOnce.approved || first.lacks !== null || first.bug !== undefined)) return atOnce;
@@ -39,9 +44,9 @@ export async function approved(run: ReleaseSession, gate: Gate): Promise<GateDec
   const untilMs = timeoutMs === undefined ? null : Date.now() + timeoutMs;
   if (!isEmergency(run)) signalReady(run, gate.action, { kind: 'pick', artifacts: [] });
   showGate(run, gate, first, untilMs);
-  const view = viewOf(run, gate, first);
+  const view = buildApprovalView(run, gate, first);
   if (view) run.notices(notifyApprovers(run, gate.action, approvalWords(view)));
-  const decision = (await decided(run, gate, first, untilMs)) ?? expiredDecision(run, gate, timeoutMs ?? 0);
+  const decision = (await awaitDecision(run, gate, first, untilMs)) ?? decideExpired(run, gate, timeoutMs ?? 0);
   run.patch(gate.action, { approval: null, pickBy: null, blockedBy: null, until: null });
   if (isEmergency(run)) return decision;
   assertReachable(run);
@@ -53,7 +58,7 @@ export async function approved(run: ReleaseSession, gate: Gate): Promise<GateDec
 /** The rules treat an emergency as outside its window, although its spec has none. */
 function safeguards(run: ReleaseSession, name: string) {
   const { spec } = run.input;
-  const known = safeguardsOf(spec, name);
+  const known = getSafeguards(spec, name);
   const hasWindow = known.hasWindow || isEmergency(run);
   const skipsBake = run.input.emergency?.skipBake === true ? { skipsBake: true as const } : {};
   return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0, ...skipsBake };
@@ -79,7 +84,7 @@ export async function lastLook(
     if (met && bug === undefined && isKnown && namedOnly !== undefined)
       run.log('cleared', withNamedOnly('it contains no bug in force as far as is known', namedOnly));
     if (isKnown || givesUp())
-      return lastLookOf({
+      return judgeLastLook({
         isLetGo: met && bug === undefined,
         hasWaited: hasWaited || !isKnown,
         isHindered: run.control.ending !== null || run.hindrance() !== undefined,
@@ -90,7 +95,7 @@ export async function lastLook(
 }
 
 /** Undefined if its time is up. */
-async function decided(
+async function awaitDecision(
   run: ReleaseSession,
   gate: Gate,
   first: Clearance,
@@ -103,9 +108,9 @@ async function decided(
     showGate(run, gate, seen, untilMs);
     const leftMs = untilMs === null ? undefined : untilMs - Date.now();
     if (leftMs !== undefined && leftMs <= 0) return undefined;
-    const before = given(run, gate);
+    const before = formatApprovalKey(run, gate);
     const isChanged = () =>
-      given(run, gate) !== before || howToClose(run, gate) !== undefined || run.unreachable !== null;
+      formatApprovalKey(run, gate) !== before || howToClose(run, gate) !== undefined || run.unreachable !== null;
     const news = await untilNews(run, gate, seen, background, isChanged, leftMs);
     await background.drained();
     if (run.unreachable !== null) return { approved: false, close: () => undefined };
@@ -139,16 +144,22 @@ function readStatus(run: ReleaseSession, gate: Gate, seen: Clearance | null = nu
   const ask = approvalAsk(run, gate);
   const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
   return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
-    { ask, seen, intervalMs: settings.waitIntervalMs, artifacts: gate.artifacts, ...targetOf(run, gate.action) },
+    {
+      ask,
+      seen,
+      intervalMs: settings.waitIntervalMs,
+      artifacts: gate.artifacts,
+      ...buildApprovalTarget(run, gate.action),
+    },
   ]);
 }
 
 /** The question for the rules: what it would run, and who has approved that so far. */
 export function approvalAsk(run: ReleaseSession, gate: Gate): ApprovalAsk {
   const { spec, trigger } = run.input;
-  const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
+  const approvals = listApprovers(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
   return {
-    ...{ pipeline: spec.pipeline, kind: trigger.kind, askedBy: askersOf(trigger), approvals },
+    ...{ pipeline: spec.pipeline, kind: trigger.kind, askedBy: listRequesters(trigger), approvals },
     ...(trigger.permitted === undefined ? {} : { permitted: trigger.permitted }),
     ...(trigger.imported ? { imported: trigger.imported } : {}),
     ...(spec.actions[gate.action]?.type === 'manual-pick' ? {} : { action: safeguards(run, gate.action) }),
@@ -156,7 +167,7 @@ export function approvalAsk(run: ReleaseSession, gate: Gate): ApprovalAsk {
 }
 
 /** Rules may be about the units that an action deploys to. */
-function targetOf(run: ReleaseSession, name: string): { readonly target?: ApprovalRun['target'] } {
+function buildApprovalTarget(run: ReleaseSession, name: string): { readonly target?: ApprovalRun['target'] } {
   const { spec, number: release, trigger } = run.input;
   const action = spec.actions[name];
   if (action?.type !== 'deploy' && action?.type !== 'canary') return {};
@@ -172,11 +183,11 @@ const emergencyTimeout = (run: ReleaseSession): number | undefined =>
 
 const whoPicked = ({ control }: ReleaseSession, name: string): Picked | undefined => control.picks[name];
 
-const approversOf = ({ control, input }: ReleaseSession, { action, artifacts }: Gate): readonly Picked[] =>
-  approvalsOf(control, input.spec, action, artifacts);
+const listApprovers = ({ control, input }: ReleaseSession, { action, artifacts }: Gate): readonly Picked[] =>
+  listApprovals(control, input.spec, action, artifacts);
 
-const given = (run: ReleaseSession, gate: Gate): string =>
-  `${approversOf(run, gate).length} ${whoPicked(run, gate.action) !== undefined}`;
+const formatApprovalKey = (run: ReleaseSession, gate: Gate): string =>
+  `${listApprovers(run, gate).length} ${whoPicked(run, gate.action) !== undefined}`;
 
 /** Undefined while it waits. */
 function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecision | undefined {
@@ -196,7 +207,7 @@ function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecis
         ),
     };
   const picked = whoPicked(run, gate.action);
-  const all = approversOf(run, gate);
+  const all = listApprovers(run, gate);
   if (!seen.met || all.length < approvalsNeeded(run.input.spec, run.input.trigger) || (gate.pick && !picked))
     return undefined;
   const counted = seen.rules.flatMap(({ by }) => by);
@@ -227,17 +238,17 @@ function howToClose(run: ReleaseSession, { action }: Gate): (() => void) | undef
   };
 }
 
-function expiredDecision(run: ReleaseSession, gate: Gate, afterMs: number): GateDecision {
+function decideExpired(run: ReleaseSession, gate: Gate, afterMs: number): GateDecision {
   const { spec, number, trigger } = run.input;
   const id = deployId(spec.pipeline, number, gate.action);
-  const had = approversOf(run, gate).length;
+  const had = listApprovers(run, gate).length;
   const needed = run.record.actions[gate.action]?.approval?.needed ?? approvalsNeeded(spec, trigger);
   const why = needed > 0 ? `${had} of ${needed} approvals` : `nobody picked ${id}`;
   return { approved: false, close: () => run.close(gate.action, 'failed', `${why} within ${formatDuration(afterMs)}`) };
 }
 
 function showGate(run: ReleaseSession, gate: Gate, seen: ApprovalStatus, untilMs: number | null): void {
-  const approval = viewOf(run, gate, seen);
+  const approval = buildApprovalView(run, gate, seen);
   const open = seen.rules.filter(({ needed, by }) => by.length < needed).flatMap(({ from }) => from);
   const named = gate.pick && gate.pick.principals.length > 0 ? gate.pick.principals : run.policy.owners;
   run.patch(gate.action, {
@@ -248,10 +259,10 @@ function showGate(run: ReleaseSession, gate: Gate, seen: ApprovalStatus, untilMs
 }
 
 /** Null if only a pick is needed. */
-function viewOf(run: ReleaseSession, gate: Gate, { rules, uncounted }: ApprovalStatus): ApprovalView | null {
+function buildApprovalView(run: ReleaseSession, gate: Gate, { rules, uncounted }: ApprovalStatus): ApprovalView | null {
   const { spec, trigger } = run.input;
-  const [notBy = trigger.actor] = askersOf(trigger);
-  const by = [...new Set(approversOf(run, gate).map(({ actor }) => actor))];
+  const [notBy = trigger.actor] = listRequesters(trigger);
+  const by = [...new Set(listApprovers(run, gate).map(({ actor }) => actor))];
   if (rules.length > 0) return { needed: Math.max(...rules.map(({ needed }) => needed)), by, notBy, rules, uncounted };
   const needed = approvalsNeeded(spec, trigger);
   return needed > 0 ? { needed, by, notBy } : null;

@@ -1,5 +1,5 @@
 import { releaseId } from '../../domain/ids';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { recollections } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
 import type { ReleaseSession } from './session';
@@ -18,5 +18,8 @@ export async function recall(run: ReleaseSession, of: number): Promise<void> {
   await background.drained();
   if (waited.kind === 'done') run.recalled = waited.value;
   if (waited.kind === 'failed')
-    run.log('not-recalled', `nobody can say what ${id} came to, so everything runs again: ${messageOf(waited.error)}`);
+    run.log(
+      'not-recalled',
+      `nobody can say what ${id} came to, so everything runs again: ${getFailureMessage(waited.error)}`,
+    );
 }

@@ -1,6 +1,6 @@
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { rollBackSignal } from '../messages';
 import type { ReleaseSession } from './session';
 
@@ -21,6 +21,6 @@ export async function rollBackSucceeded(run: ReleaseSession): Promise<void> {
     .signal(rollBackSignal, { of: input.number, ...asked, settled })
     .catch((error: unknown) => {
       run.askedToUndo = 0;
-      run.log('not-rolled-back', `the pipeline could not be reached: ${messageOf(error)}`);
+      run.log('not-rolled-back', `the pipeline could not be reached: ${getFailureMessage(error)}`);
     });
 }

@@ -1,6 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import type { ReleaseInput, ReleaseRecord } from '../../domain/release/state';
 import { hasActionEnded } from '../../domain/release/nextActions';
 
@@ -37,7 +37,9 @@ export class RunningDeploys {
       this.run.track(
         Promise.resolve(this.starts.get(name))
           .then(() => CancellationScope.nonCancellable(() => send(this.workflowId(name))))
-          .catch((error: unknown) => this.run.log('not-told', `${name} did not receive ${what}: ${messageOf(error)}`)),
+          .catch((error: unknown) =>
+            this.run.log('not-told', `${name} did not receive ${what}: ${getFailureMessage(error)}`),
+          ),
       );
   }
 

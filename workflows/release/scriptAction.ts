@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { versionOf } from '../../domain/artifact';
-import { inputsOf } from '../../domain/release/graph';
+import { combineVersions } from '../../domain/artifact';
+import { resolveInputs } from '../../domain/release/graph';
 import { releaseId } from '../../domain/ids';
 import { logBytes } from '../../domain/scriptLog';
 import type { ActionSpec } from '../../domain/spec/pipeline';
@@ -13,11 +13,16 @@ type ScriptAction = Extract<ActionSpec, { type: 'custom-script' }>;
 /** Runs a script on a worker. Each attempt has its own run id. */
 export function runScriptAction(run: ReleaseSession, name: string, action: ScriptAction): Promise<void> {
   const { spec, number, artifacts, settings } = run.input;
-  const inputs = inputsOf(spec.actions, name, artifacts, (producer) => run.record.actions[producer]?.outputs ?? []);
+  const inputs = resolveInputs(
+    spec.actions,
+    name,
+    artifacts,
+    (producer) => run.record.actions[producer]?.outputs ?? [],
+  );
   const facts = {
     pipeline: spec.pipeline,
     release: releaseId(spec.pipeline, number),
-    ...(inputs.length > 0 ? { version: versionOf(inputs) } : {}),
+    ...(inputs.length > 0 ? { version: combineVersions(inputs) } : {}),
   };
   return runAttempts(run, name, action, (attempt, summary) =>
     scriptWatchers(settings).runScript.executeWithOptions({ summary }, [

@@ -1,8 +1,8 @@
-import { inputsOf } from '../../domain/release/graph';
+import { resolveInputs } from '../../domain/release/graph';
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { followRun } from '../actionRuns';
-import { messageOf } from '../deploy/calls';
+import { getFailureMessage } from '../deploy/calls';
 import { actionStoppers, actionWatchers } from '../proxies';
 import { runAttempts } from './attempts';
 import type { ReleaseSession } from './session';
@@ -26,7 +26,7 @@ async function stopServiceRun(run: ReleaseSession, of: ActionRun): Promise<void>
   try {
     await actionStoppers(run.input.settings).cancelAction.executeWithOptions({ summary }, [of]);
   } catch (error) {
-    const text = `${service} did not stop attempt ${attempt} of ${action}, which may still run: ${messageOf(error)}`;
+    const text = `${service} did not stop attempt ${attempt} of ${action}, which may still run: ${getFailureMessage(error)}`;
     run.log('not-stopped', text);
   }
 }
@@ -52,7 +52,7 @@ function serviceRun(run: ReleaseSession, name: string, action: ActionSpec, attem
     action: name,
     attempt,
     actor: trigger.actor,
-    inputs: inputsOf(spec.actions, name, artifacts, (producer) => run.record.actions[producer]?.outputs ?? []),
+    inputs: resolveInputs(spec.actions, name, artifacts, (producer) => run.record.actions[producer]?.outputs ?? []),
     with: { ...action.with, outputs: action.outputs },
     intervalMs: settings.progressIntervalMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,

@@ -1,7 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
-import { backOf } from '../../domain/deploy/held';
-import { identityOf, type Artifact } from '../../domain/artifact';
+import { toRollbackRights } from '../../domain/deploy/held';
+import { formatIdentity, type Artifact } from '../../domain/artifact';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import type { Policy } from '../../domain/principals';
 import type { Admission } from '../../domain/release/admission';
@@ -12,7 +12,7 @@ import type { Carried, Recalled } from '../../domain/release/rerun';
 import {
   log,
   newRelease,
-  statesOf,
+  getActionStates,
   withAction,
   type ActionRecord,
   type DeployEnded,
@@ -134,7 +134,7 @@ export class ReleaseSession {
 
   /** Its output is known to be bad. Tests may continue, but its deploy will be refused. */
   private warnOf(action: string, made: readonly Artifact[]): void {
-    const bad = made.map(identityOf).filter((identity) => this.input.knownBad?.includes(identity));
+    const bad = made.map(formatIdentity).filter((identity) => this.input.knownBad?.includes(identity));
     if (bad.length === 0) return;
     this.patch(action, { knownBad: bad });
     this.log('known-bad', `${action} made what is known to be bad, so nobody deploys it: ${bad.join(', ')}`);
@@ -239,7 +239,7 @@ export class ReleaseSession {
 
   /** Whether the release ends with the action that asks. Then one message reports both ends, if the pipeline records both. */
   get endsNow(): boolean {
-    const isLast = this.running.size === 1 && Object.values(statesOf(this.record)).every(hasActionEnded);
+    const isLast = this.running.size === 1 && Object.values(getActionStates(this.record)).every(hasActionEnded);
     return this.input.reportsOnce === true && isLast;
   }
 
@@ -250,6 +250,6 @@ export class ReleaseSession {
   /** The owners on whose behalf activities act. A rollback restores an earlier state, which needs no permission. */
   get behalf(): Behalf {
     const { kind, imported } = this.input.trigger;
-    return { owners: this.policy.owners, ...backOf(kind === 'rollback', imported) };
+    return { owners: this.policy.owners, ...toRollbackRights(kind === 'rollback', imported) };
   }
 }

@@ -13,7 +13,7 @@ import type { ReleaseSession } from './session';
  * wait.
  * @returns false if the action is closed, because its version can no longer soak.
  */
-export async function soaked(
+export async function awaitSoak(
   run: ReleaseSession,
   name: string,
   soak: SoakSpec,

@@ -1,7 +1,7 @@
 import { unitNames } from '../../domain/deploy/unavailable';
 import type { FollowOn } from '../../domain/pipeline/state';
 import type { DeployAction } from '../../domain/spec/pipeline';
-import { summaryOf } from '../../domain/markdown';
+import { formatSummary } from '../../domain/markdown';
 import { unitWaits } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
 import type { ReleaseSession } from './session';
@@ -26,7 +26,7 @@ export async function untilUnitsReturn(
   const deployId = run.deploys.workflowId(name);
   const call = { pushType, pipeline: spec.pipeline, release: number, deployId, actor: trigger.actor, config };
   const background = new BackgroundTasks();
-  const summary = summaryOf(`until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`);
+  const summary = formatSummary(`until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`);
   const waited = await waitFor(
     background,
     () => unitWaits().waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),

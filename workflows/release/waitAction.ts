@@ -9,7 +9,7 @@ type WaitAction = Extract<ActionSpec, { type: 'wait-for' }>;
 export function runWaitAction(run: ReleaseSession, name: string, action: WaitAction): Promise<void> {
   const { settings } = run.input;
   const { pipeline } = action.with;
-  const artifact = artifactOf(run, action);
+  const artifact = findWaitArtifact(run, action);
   return runAttempts(run, name, action, (_attempt, summary) =>
     waitActivities().waitForRelease.executeWithOptions({ summary }, [
       { action: name, pipeline, artifact, intervalMs: settings.waitIntervalMs },
@@ -18,7 +18,7 @@ export function runWaitAction(run: ReleaseSession, name: string, action: WaitAct
 }
 
 /** The version that is named, or else the one of this release. */
-function artifactOf(
+function findWaitArtifact(
   { input, record }: ReleaseSession,
   { with: wanted }: WaitAction,
 ): { name: string; version: string } | null {

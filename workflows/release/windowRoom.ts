@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { RoomAsk } from '../../activities/windowRoom';
 import type { Room } from '../../domain/calendar/room';
-import { fullWords, openTimesOf, withBlackout, withBlackouts } from '../../domain/release/openTimes';
+import { fullWords, toOpenTimes, withBlackout, withBlackouts } from '../../domain/release/openTimes';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
@@ -11,7 +11,7 @@ import type { ReleaseSession } from './session';
 
 /** Whether its window admits only a limited number of deploys. A rollback, an emergency and a follow-on do not count. */
 export function isLimited({ input }: ReleaseSession, action: DeployAction): boolean {
-  const windows = openTimesOf(action)?.windows ?? [];
+  const windows = toOpenTimes(action)?.windows ?? [];
   return windows.some(({ maxDeploys }) => maxDeploys !== undefined) && !skipsTheQueue(input.trigger);
 }
 
@@ -36,7 +36,7 @@ export async function untilRoom(
       return hasWaited;
     }
     if (!hasWaited) await giveBack();
-    const later = { why: whyOf(room), untilMs: room.opensAtMs };
+    const later = { why: describeClosedRoom(room), untilMs: room.opensAtMs };
     run.patch(name, { state: 'blocked', blockedBy: later.why, until: formatTime(later.untilMs), window: 'closed' });
     signalReady(run, name, { ...asking, later });
     const isOver = () =>
@@ -51,9 +51,9 @@ export async function untilRoom(
 const OPEN = { open: true, closesAtMs: 0 } as const;
 
 function roomAsk({ input: { spec, number: release } }: ReleaseSession, action: string, of: DeployAction): RoomAsk {
-  const { windows, blackouts } = openTimesOf(withBlackouts(spec, of)) ?? { windows: [], blackouts: [] };
+  const { windows, blackouts } = toOpenTimes(withBlackouts(spec, of)) ?? { windows: [], blackouts: [] };
   return { pipeline: spec.pipeline, release, action, windows, blackouts };
 }
 
-const whyOf = ({ full, why = '' }: Extract<Room, { open: false }>): string =>
+const describeClosedRoom = ({ full, why = '' }: Extract<Room, { open: false }>): string =>
   full ? `${fullWords(full)}; it opens again later` : withBlackout('its window is closed', why);

@@ -86,7 +86,7 @@ export const lockStore: Register = (group, cli) => {
           io,
           output,
           { repository: name, ...said, dryRun },
-          { text: () => wordsOf(name, said).join('\n'), name: said.steps },
+          { text: () => describeLockSteps(name, said).join('\n'), name: said.steps },
         );
         return said.surplus.length === 0 ? EXIT.ok : EXIT.error;
       }),
@@ -94,7 +94,7 @@ export const lockStore: Register = (group, cli) => {
 };
 
 /** Reports the changes and the remaining decisions. */
-function wordsOf(
+function describeLockSteps(
   repository: string,
   { steps, unlisted, surplus }: Readonly<Record<'steps' | 'unlisted' | 'surplus', readonly string[]>>,
 ): readonly string[] {

@@ -35,7 +35,7 @@ export const status: Register = (group, cli) => {
           number === 0
             ? await repository.changes(countOption('--limit', options.limit, 20))
             : [await repository.change(number)];
-        const releases = found.some(({ landed }) => landed === null) ? await knownReleases(call) : [];
+        const releases = found.some(({ landed }) => landed === null) ? await fetchRecentReleases(call) : [];
         const changes = found.map((one) => ({ ...one, ...findWhereabouts(one, releases) }));
         emit(io, output, changes, {
           text: (view, shown) => renderChanges(shown, view).join('\n'),
@@ -52,7 +52,7 @@ const RELEASES = 500;
 const RELEASES_PATIENCE_MS = 5_000;
 
 /** The newest releases; none, and a note, if they cannot be read. */
-async function knownReleases({ io, connect }: CommandCall<unknown>): Promise<readonly ReleaseSummary[]> {
+async function fetchRecentReleases({ io, connect }: CommandCall<unknown>): Promise<readonly ReleaseSummary[]> {
   const asked = withClient(io, connect, (client) => client.listReleases({ limit: RELEASES }));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

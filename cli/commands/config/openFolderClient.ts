@@ -1,4 +1,4 @@
-import { httpOf, resolveDoor } from '../../door';
+import { toHttpOptions, resolveDoor } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
 import type { FolderClient } from './folderClient';
@@ -13,6 +13,6 @@ export async function openFolderClient(
 ): Promise<FolderClient> {
   const door = resolveDoor(call.io.env, call.connect);
   if (door.kind === 'server')
-    return (await import('./serverFolderClient')).createServerClient(httpOf(call.io, door), options);
+    return (await import('./serverFolderClient')).createServerClient(toHttpOptions(call.io, door), options);
   return (await import('./ownFolderClient')).createLocalClient(call, options);
 }

@@ -15,7 +15,7 @@ import {
   openConfigStore,
   findAllSubscribers,
 } from '../../../configerator/subscriptions';
-import { actorOf } from '../../door';
+import { resolveActor } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
 import { findBasis } from './basis';
@@ -38,7 +38,7 @@ export async function createLocalClient(
     return createDraftFromTree(repository, basis ?? null, folderTree(folder));
   };
   const permittedAuthor = (): string => {
-    const author = actorOf(io, connect);
+    const author = resolveActor(io, connect);
     requireProposer(registry, { principal: author, door: 'command-line' }, settings);
     return author;
   };

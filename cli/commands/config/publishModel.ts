@@ -47,7 +47,7 @@ export const publishModel: Register = (group, cli) => {
         if (place === undefined || place.port === 0) throw noPlace(options.listen);
         const source = `http://${place.host}:${place.port}`;
         const repository = await openFolderClient(call, { repository: options.repository });
-        const before = await publishedNumber(repository, path);
+        const before = await fetchPublishedNumber(repository, path);
         const version = countOption('--model-version', options.modelVersion, before + 1);
         const pack = await vessel
           .describePackage(file, { path, version, source })
@@ -84,7 +84,7 @@ export const publishModel: Register = (group, cli) => {
 const MB = 1024 * 1024;
 
 /** The number on the branch; 0 if there is none. */
-async function publishedNumber(repository: FolderClient, path: string): Promise<number> {
+async function fetchPublishedNumber(repository: FolderClient, path: string): Promise<number> {
   try {
     return parsePublishedNumber((await repository.value(path, null)).value);
   } catch (error) {

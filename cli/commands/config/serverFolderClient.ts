@@ -11,7 +11,7 @@ import type { FolderClient } from './folderClient';
 
 /** A client that uses a server, which has the repository, its store and the rules. */
 export async function createServerClient(server: HttpOptions, options: TrustOptions): Promise<FolderClient> {
-  if (options.trust !== undefined) throw checkedByServer();
+  if (options.trust !== undefined) throw createTrustError();
   const { name } = chooseRepository(await askAt(server).configRepositories(), options);
   const repository = throughServer<ConfigRepositoryClient>(CONFIG_OPERATIONS, server, { repository: name });
   const editsOf = async (folder: string, given: string | undefined) => {
@@ -25,7 +25,7 @@ export async function createServerClient(server: HttpOptions, options: TrustOpti
   return {
     name,
     ...repository,
-    signatures: () => Promise.reject(checkedByServer()),
+    signatures: () => Promise.reject(createTrustError()),
     diff: async (folder, base) => repository.diff((await editsOf(folder, base)).wanted),
     propose: async (folder, message, base) => {
       const { wanted, basis } = await editsOf(folder, base);
@@ -35,7 +35,7 @@ export async function createServerClient(server: HttpOptions, options: TrustOpti
   };
 }
 
-const checkedByServer = () =>
+const createTrustError = () =>
   conveyorError('usage', {
     text: '--trust reads the store itself, but this command goes through a server',
     hint: 'leave it out: the server verifies by etcd.signingKey and etcd.trusted of its own settings (docs/guides/secure.md)',

@@ -4,7 +4,7 @@ import { ConfigRepository, copiesFolder } from '../../../configerator/repository
 import { createDraftFromTree, propose } from '../../../configerator/repository/propose';
 import { EtcdStore } from '../../../configerator/store/etcd';
 import { conveyorError } from '../../../domain/errors';
-import { actorOf } from '../../door';
+import { resolveActor } from '../../door';
 import { stackEnvironment } from '../../stack/addresses';
 import { startChild, awaitReady, type Child } from '../../stack/child';
 import type { ConfigStack } from '../../stack/configuration';
@@ -27,7 +27,7 @@ export async function openReal(stage: Stage, { repository: settings, folder }: C
     store: `a git repository, etcd at ${settings.etcd}, and ${hosts.length} hosts with a proxy each`,
     propose: async (limits) => {
       const draft = await createDraftFromTree(repository, await repository.head(), demoSources(limits));
-      const by = { author: actorOf(io), message: `Limit feeds to ${limits.hard}`, nowMs: io.now() };
+      const by = { author: resolveActor(io), message: `Limit feeds to ${limits.hard}`, nowMs: io.now() };
       return (await propose(repository, draft, by)).version;
     },
     counts: async () => {

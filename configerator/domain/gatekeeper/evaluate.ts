@@ -1,4 +1,4 @@
-import { bucketKey, bucketOf, partsOf, sampleKey } from './hash';
+import { bucketKey, computeBucket, toParts, sampleKey } from './hash';
 import type { GateUser, Project, Restraint, GateRule } from './project';
 import { compareVersions, parseVersion, withoutBuildNumber } from './version';
 
@@ -39,7 +39,7 @@ export interface Decision {
 export function compileProject(project: Project, context: GateContext): CompiledProject {
   const rules = project.rules.map((rule) => ({
     rule,
-    tests: rule.if.map((restraint) => turned(restraint, testOf(restraint, context))),
+    tests: rule.if.map((restraint) => applyNot(restraint, compileRestraint(restraint, context))),
     order: rule.if.map((_, index) => index),
   }));
   return { name: context.project, rules };
@@ -74,13 +74,13 @@ export function ruleHolds({ tests, order }: CompiledRule, user: GateUser): boole
 /** The users of a smaller share are among those of a larger one. */
 function isDrawn(project: string, user: GateUser, share: number): boolean {
   if (share === 0) return false;
-  return share === 1 || (hasId(user) && bucketOf(sampleKey(project, user.id)) < partsOf(share));
+  return share === 1 || (hasId(user) && computeBucket(sampleKey(project, user.id)) < toParts(share));
 }
 
 /** All users without an id would share one bucket, and be in or out together by chance. */
 export const hasId = ({ id }: GateUser): boolean => Boolean(id);
 
-const turned = ({ not = false }: Restraint, test: Test): Test => {
+const applyNot = ({ not = false }: Restraint, test: Test): Test => {
   if (!not) return test;
   return (user) => {
     const held = test(user);
@@ -88,7 +88,7 @@ const turned = ({ not = false }: Restraint, test: Test): Test => {
   };
 };
 
-function testOf(restraint: Restraint, context: GateContext): Test {
+function compileRestraint(restraint: Restraint, context: GateContext): Test {
   switch (restraint.restraint) {
     case 'employee':
       return ({ employee }) => employee === true;
@@ -118,13 +118,13 @@ function testOf(restraint: Restraint, context: GateContext): Test {
 const NOT_LISTED = '';
 
 /** `de_AT`, the notation of Java and POSIX, becomes `de-AT`. */
-export const hyphened = (locale: string): string => locale.replaceAll('_', '-');
+export const hyphenateLocale = (locale: string): string => locale.replaceAll('_', '-');
 
 /** `de` matches any locale such as `de-AT`. */
 function localeTest(listed: readonly string[]): Test {
-  const wanted = listed.map(hyphened);
+  const wanted = listed.map(hyphenateLocale);
   return (user) => {
-    const locale = user.locale === undefined ? undefined : hyphened(user.locale);
+    const locale = user.locale === undefined ? undefined : hyphenateLocale(user.locale);
     return locale !== undefined && wanted.some((one) => locale === one || locale.startsWith(`${one}-`));
   };
 }
@@ -159,9 +159,9 @@ function partTest(
   { from, to }: { readonly from: number; readonly to: number },
   keyOf: (user: GateUser) => string,
 ): Test {
-  const [first, end] = [partsOf(from), partsOf(to)];
+  const [first, end] = [toParts(from), toParts(to)];
   return (user) => {
-    const part = bucketOf(keyOf(user));
+    const part = computeBucket(keyOf(user));
     return part >= first && part < end;
   };
 }

@@ -1,5 +1,5 @@
-import { hyphened, isTime, SECONDS_A_DAY } from './evaluate';
-import { PARTS, partsOf } from './hash';
+import { hyphenateLocale, isTime, SECONDS_A_DAY } from './evaluate';
+import { PARTS, toParts } from './hash';
 import type { GateUser, ProjectProblem, Project, Restraint, GateRule } from './project';
 import { withoutBuildNumber } from './version';
 
@@ -21,7 +21,7 @@ interface FlagdFlag {
 /**
  * The project as a flag that OpenFeature providers evaluate to the same answers, for contexts from `toContext`. A `laser` has no equivalent there.
  */
-export function flagdOf(
+export function buildFlagdDefinition(
   name: string,
   { rules }: Project,
 ): { readonly definition: FlagdDefinition } | { readonly problems: readonly ProjectProblem[] } {
@@ -31,7 +31,7 @@ export function flagdOf(
     ),
   );
   if (problems.length > 0) return { problems };
-  const targeting = { if: [...rules.flatMap((rule) => [conditionOf(rule), sampleOf(rule)]), 'off'] };
+  const targeting = { if: [...rules.flatMap((rule) => [toConditionLogic(rule), toSampleLogic(rule)]), 'off'] };
   const flag: FlagdFlag = {
     ...{ state: 'ENABLED', variants: { on: true, off: false }, defaultVariant: 'off' },
     targeting: rules.length > 0 ? targeting : { if: [true, 'off', 'off'] },
@@ -57,26 +57,27 @@ export function toContext({
   return {
     targetingKey: id,
     ...Object.fromEntries(known),
-    ...(locale !== undefined && { locale: hyphened(locale) }),
+    ...(locale !== undefined && { locale: hyphenateLocale(locale) }),
     ...(appVersion !== undefined && { appVersion: withoutBuildNumber(appVersion) }),
     ...(isTime(createdAt) && { createdAt: Math.floor(createdAt / 1000) }),
   };
 }
 
 const variable = (name: string): Logic => ({ var: name });
-const conditionOf = (rule: GateRule): Logic => (rule.if.length === 0 ? true : { and: rule.if.map(logicOf) });
+const toConditionLogic = (rule: GateRule): Logic =>
+  rule.if.length === 0 ? true : { and: rule.if.map(toRestraintLogic) };
 
-function sampleOf({ pass }: GateRule): Logic {
+function toSampleLogic({ pass }: GateRule): Logic {
   if (pass === 0 || pass === 1) return pass === 1 ? 'on' : 'off';
-  return { if: [HAS_ID, { fractional: [SAMPLE_KEY, ['on', partsOf(pass)], ['off', PARTS - partsOf(pass)]] }, 'off'] };
+  return { if: [HAS_ID, { fractional: [SAMPLE_KEY, ['on', toParts(pass)], ['off', PARTS - toParts(pass)]] }, 'off'] };
 }
 
 const HAS_ID: Logic = { '!!': [variable('targetingKey')] };
 /** The same keys that `sampleKey` and `bucketKey` return. */
 const SAMPLE_KEY: Logic = { cat: [variable('$flagd.flagKey'), '/', variable('targetingKey')] };
-const saltedKey = (salt: string): Logic => ({ cat: [`${salt}:`, variable('targetingKey')] });
+const buildSaltedKey = (salt: string): Logic => ({ cat: [`${salt}:`, variable('targetingKey')] });
 
-function logicOf(restraint: Restraint): Logic {
+function toRestraintLogic(restraint: Restraint): Logic {
   const logic = plainLogic(restraint);
   return restraint.not ? { '!': [logic] } : logic;
 }
@@ -88,7 +89,7 @@ function plainLogic(restraint: Restraint): Logic {
     case 'id':
       return { in: [variable('targetingKey'), restraint.in] };
     case 'locale':
-      return anyLogic(restraint.in.flatMap((locale) => localeLogic(hyphened(locale))));
+      return anyLogic(restraint.in.flatMap((locale) => localeLogic(hyphenateLocale(locale))));
     case 'app-version': {
       const bound = (operator: string, text?: string): Logic[] =>
         text === undefined ? [] : [{ sem_ver: [variable('appVersion'), operator, text] }];
@@ -97,7 +98,7 @@ function plainLogic(restraint: Restraint): Logic {
     case 'new-user':
       return newUserLogic(restraint.days);
     case 'bucket':
-      return { and: [HAS_ID, partLogic(saltedKey(restraint.salt), restraint)] };
+      return { and: [HAS_ID, partLogic(buildSaltedKey(restraint.salt), restraint)] };
     case 'slice':
       return partLogic(SAMPLE_KEY, restraint);
     case 'laser':
@@ -121,7 +122,7 @@ function newUserLogic(days: number): Logic {
 }
 
 function partLogic(key: Logic, { from, to }: { readonly from: number; readonly to: number }): Logic {
-  const [first, end] = [partsOf(from), partsOf(to)];
+  const [first, end] = [toParts(from), toParts(to)];
   const parts: Logic = [key, ['before', first], ['inside', end - first], ['after', PARTS - end]];
   return { '===': [{ fractional: parts }, 'inside'] };
 }

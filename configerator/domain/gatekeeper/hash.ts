@@ -7,7 +7,7 @@ const TWO_TO_32 = 2 ** 32;
  * The part, 0 … 999,999, of a text, by MurmurHash3 (32 bits) of its UTF-8. flagd's `fractional` computes the same, so both select the same
  * users.
  */
-export const bucketOf = (text: string): number => Math.floor((murmur3(text) * PARTS) / TWO_TO_32);
+export const computeBucket = (text: string): number => Math.floor((murmur3(text) * PARTS) / TWO_TO_32);
 
 /** The key for sampling a project. */
 export const sampleKey = (project: string, user: string): string => `${project}/${user}`;
@@ -16,7 +16,7 @@ export const sampleKey = (project: string, user: string): string => `${project}/
 export const bucketKey = (salt: string, user: string): string => `${salt}:${user}`;
 
 /** A share as parts. */
-export const partsOf = (share: number): number => Math.round(share * PARTS);
+export const toParts = (share: number): number => Math.round(share * PARTS);
 
 export function murmur3(text: string): number {
   let hash = 0;

@@ -18,7 +18,7 @@ export function mixOf({ rules, slices, versions }: Mixture): Project {
   const [first, ...others] = new Set(rules.flatMap((name) => slices[name] ?? []));
   const whole = first === undefined ? undefined : versions[first];
   if (whole && others.length === 0) return whole;
-  return { rules: rules.flatMap((name) => rulesOf(name, slices[name] ?? [], versions)) };
+  return { rules: rules.flatMap((name) => mixRule(name, slices[name] ?? [], versions)) };
 }
 
 /** The reasons why a project cannot be rolled out rule by rule: rules without a name, or other rules than these in this order. */
@@ -43,16 +43,16 @@ interface Part {
   readonly rule: GateRule | undefined;
 }
 
-function rulesOf(name: string, slices: readonly string[], versions: Readonly<Record<string, Project>>): GateRule[] {
+function mixRule(name: string, slices: readonly string[], versions: Readonly<Record<string, Project>>): GateRule[] {
   const ruleIn = (version: string): GateRule | undefined => versions[version]?.rules.find((rule) => rule.name === name);
-  const parts = partsOf(slices.map(ruleIn));
+  const parts = groupEqualRules(slices.map(ruleIn));
   const [only] = parts;
   if (only && parts.length === 1) return only.rule ? [only.rule] : [];
   return asOneRule(parts) ?? parts.flatMap(asItsOwnRule);
 }
 
 /** Neighbours with the same rule are one part. */
-function partsOf(rules: readonly (GateRule | undefined)[]): Part[] {
+function groupEqualRules(rules: readonly (GateRule | undefined)[]): Part[] {
   const parts: Part[] = [];
   for (const [at, rule] of rules.entries()) {
     const last = parts.at(-1);

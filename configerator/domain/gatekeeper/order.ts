@@ -10,7 +10,7 @@ export interface TriedRestraint {
 }
 
 /** Without tries, the costs of its kind are used. */
-export const untried = ({ restraint }: Restraint): TriedRestraint => ({
+export const createTriedRestraint = ({ restraint }: Restraint): TriedRestraint => ({
   seen: 2,
   held: 1,
   cost: 2 * FIRST_COSTS[restraint],

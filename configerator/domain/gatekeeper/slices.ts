@@ -1,5 +1,5 @@
 import { hasId, ruleHolds, type CompiledProject } from './evaluate';
-import { bucketOf, PARTS, sampleKey } from './hash';
+import { computeBucket, PARTS, sampleKey } from './hash';
 import type { GateUser, Project } from './project';
 
 /**
@@ -17,13 +17,13 @@ export const withoutSlices = ({ rules }: Project): Project => ({
  * `checkout.employees/7`: the rule that applies to a user, and the slice; undefined if no rule applies, or it is unknown. A user without an id is in
  * no slice, since they pass only once a rule lets everyone pass (`mixOf`); otherwise they would count as updated too early.
  */
-export function taskOf(whole: CompiledProject, user: GateUser, slices: number = SLICES): string | undefined {
+export function findSliceTask(whole: CompiledProject, user: GateUser, slices: number = SLICES): string | undefined {
   if (!hasId(user)) return undefined;
   for (const [at, compiled] of whole.rules.entries()) {
     const holds = ruleHolds(compiled, user);
     if (holds === undefined) return undefined;
     if (!holds) continue;
-    const slice = Math.floor((bucketOf(sampleKey(whole.name, user.id)) * slices) / PARTS);
+    const slice = Math.floor((computeBucket(sampleKey(whole.name, user.id)) * slices) / PARTS);
     return `${whole.name}.${compiled.rule.name ?? at}/${slice}`;
   }
   return undefined;

@@ -44,13 +44,13 @@ export function translate(
     const source = sources && Object.hasOwn(sources, field) ? sources[field] : undefined;
     const read = source ? readSource(source, backends) : { why: 'it is mapped to nothing' };
     if ('why' in read) kept[field] = read.why;
-    else if (isOf(type, read.value)) values[field] = read.value;
+    else if (isFieldValue(type, read.value)) values[field] = read.value;
     else kept[field] = `it would be no ${type}`;
   }
   return { values, kept };
 }
 
-export function isOf(type: FieldType, value: unknown): value is FieldValue {
+export function isFieldValue(type: FieldType, value: unknown): value is FieldValue {
   if (type === 'text') return typeof value === 'string' && textBytes(value) <= MOBILE_LIMITS.text.max;
   if (type === 'boolean') return typeof value === 'boolean';
   return type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
@@ -62,7 +62,9 @@ function readSource(source: Source, { config, gate }: Backends): Read {
   try {
     if ('constant' in source) return { value: source.constant };
     if ('config' in source)
-      return found(source.field === undefined ? config(source.config) : inside(config(source.config), source.field));
+      return toReadResult(
+        source.field === undefined ? config(source.config) : inside(config(source.config), source.field),
+      );
     const isOpen = gate(source.gate);
     if (isOpen === undefined) return { why: 'its gate is not known' };
     return { value: isOpen ? (source.on ?? true) : (source.off ?? false) };
@@ -71,7 +73,8 @@ function readSource(source: Source, { config, gate }: Backends): Read {
   }
 }
 
-const found = (value: unknown): Read => (value === undefined ? { why: 'its configuration is not there' } : { value });
+const toReadResult = (value: unknown): Read =>
+  value === undefined ? { why: 'its configuration is not there' } : { value };
 
 function inside(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((at, name) => {

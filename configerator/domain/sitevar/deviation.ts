@@ -1,5 +1,5 @@
 import { SITEVAR_LIMITS } from '../../../domain/limits';
-import { describeShape, kindOf, textKindOf, WORDS, type Shape } from './shape';
+import { describeShape, getValueKind, detectTextKind, WORDS, type Shape } from './shape';
 
 /** A place at which a value differs from all former ones. */
 export interface Deviation {
@@ -18,7 +18,7 @@ export function deviations(shape: Shape, value: unknown): readonly Deviation[] {
 type Report = (path: string, why: string) => void;
 
 function compare(shape: Shape, value: unknown, path: string, report: Report, depth: number): void {
-  const kind = kindOf(value);
+  const kind = getValueKind(value);
   if (!shape.kinds.includes(kind)) return report(path, `was ${describeShape(shape)} so far, and is ${WORDS[kind]} now`);
   if (typeof value === 'string') return compareText(shape, value, path, report);
   if (depth >= SITEVAR_LIMITS.depth.max) return;
@@ -31,7 +31,7 @@ function compare(shape: Shape, value: unknown, path: string, report: Report, dep
 }
 
 function compareText({ text = 'general' }: Shape, value: string, path: string, report: Report): void {
-  if (text === 'general' || textKindOf(value) === text) return;
+  if (text === 'general' || detectTextKind(value) === text) return;
   report(
     path,
     text === 'json' ? 'was always JSON so far, and cannot be read as such' : 'was always a time so far, and is none',

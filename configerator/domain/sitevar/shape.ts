@@ -22,18 +22,18 @@ export interface Field {
 }
 
 /** The shape of a sitevar's past values; undefined if it has none. Only the newest values of a long history count. */
-export function shapeOf(history: readonly unknown[]): Shape | undefined {
+export function inferShape(history: readonly unknown[]): Shape | undefined {
   const newest = history.slice(-SITEVAR_LIMITS.history.max);
-  return newest.length === 0 ? undefined : merged(newest, 0);
+  return newest.length === 0 ? undefined : mergeValueShapes(newest, 0);
 }
 
-export function kindOf(value: unknown): Kind {
+export function getValueKind(value: unknown): Kind {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'list';
   return typeof value === 'string' ? 'text' : (typeof value as 'boolean' | 'number' | 'object');
 }
 
-export function textKindOf(text: string): TextKind {
+export function detectTextKind(text: string): TextKind {
   if (isTimestamp(text)) return 'timestamp';
   return isJson(text) ? 'json' : 'general';
 }
@@ -57,28 +57,28 @@ export const WORDS: Readonly<Record<Kind, string>> = {
   null: 'null',
 };
 
-function merged(values: readonly unknown[], depth: number): Shape {
-  const kinds = [...new Set(values.map(kindOf))].sort();
+function mergeValueShapes(values: readonly unknown[], depth: number): Shape {
+  const kinds = [...new Set(values.map(getValueKind))].sort();
   const texts = values.filter((value) => typeof value === 'string');
   const lists = values.filter((value) => Array.isArray(value));
-  const objects = values.filter((value): value is Record<string, unknown> => kindOf(value) === 'object');
+  const objects = values.filter((value): value is Record<string, unknown> => getValueKind(value) === 'object');
   const items = lists.flat();
   const isDeep = depth >= SITEVAR_LIMITS.depth.max;
   return {
     kinds,
     ...(texts.length > 0 && { text: textKindOfAll(texts) }),
-    ...(items.length > 0 && !isDeep && { items: merged(items, depth + 1) }),
-    ...(objects.length > 0 && !isDeep && { fields: fieldsOf(objects, depth) }),
+    ...(items.length > 0 && !isDeep && { items: mergeValueShapes(items, depth + 1) }),
+    ...(objects.length > 0 && !isDeep && { fields: inferFields(objects, depth) }),
   };
 }
 
 function textKindOfAll(texts: readonly string[]): TextKind {
-  const kinds = new Set(texts.map(textKindOf));
+  const kinds = new Set(texts.map(detectTextKind));
   const [only] = kinds;
   return kinds.size === 1 && only !== undefined ? only : 'general';
 }
 
-function fieldsOf(objects: readonly Readonly<Record<string, unknown>>[], depth: number): Record<string, Field> {
+function inferFields(objects: readonly Readonly<Record<string, unknown>>[], depth: number): Record<string, Field> {
   const values = new Map<string, unknown[]>();
   for (const object of objects)
     for (const [name, value] of Object.entries(object)) {
@@ -87,7 +87,10 @@ function fieldsOf(objects: readonly Readonly<Record<string, unknown>>[], depth: 
       else values.set(name, [value]);
     }
   return Object.fromEntries(
-    [...values].map(([name, all]) => [name, { shape: merged(all, depth + 1), always: all.length === objects.length }]),
+    [...values].map(([name, all]) => [
+      name,
+      { shape: mergeValueShapes(all, depth + 1), always: all.length === objects.length },
+    ]),
   );
 }
 

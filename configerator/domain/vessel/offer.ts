@@ -16,13 +16,13 @@ const AGAIN_MS = 5000;
 export const isOffered = (served: ServedPieces | undefined, now: number): boolean =>
   served === undefined || served.times < COPIES || now - served.at >= AGAIN_MS;
 
-export function servedOnce(served: ServedPieces | undefined, now: number): ServedPieces {
+export function recordServedPiece(served: ServedPieces | undefined, now: number): ServedPieces {
   const isAgain = served === undefined || now - served.at >= AGAIN_MS;
   return { times: isAgain ? 1 : served.times + 1, at: now };
 }
 
 /** The pieces that a source announces. */
-export function offeredBits(served: ReadonlyMap<number, ServedPieces>, pieces: number, now: number): Bits {
+export function computeOfferedBits(served: ReadonlyMap<number, ServedPieces>, pieces: number, now: number): Bits {
   const bits = noBits(pieces);
   for (let piece = 0; piece < pieces; piece += 1) setBit(bits, piece, isOffered(served.get(piece), now));
   return bits;

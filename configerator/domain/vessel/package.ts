@@ -21,7 +21,8 @@ export const isPackagePath = (path: string): boolean => path.startsWith(PACKAGES
 
 const PACKAGES = 'models/';
 
-export const digestOf = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+export const isSha256Digest = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 
 /** @throws ConveyorError `package-invalid` */
 export function parsePackage(path: string, value: unknown): Package {
@@ -46,7 +47,7 @@ function whyNotPackage(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'it is not an object';
   const { version, digest, bytes, pieceBytes, pieces, source } = value as Readonly<Record<string, unknown>>;
   if (!isCount(version)) return 'version is not a number from 1';
-  if (!digestOf(digest)) return 'digest is not a SHA-256 in hexadecimal';
+  if (!isSha256Digest(digest)) return 'digest is not a SHA-256 in hexadecimal';
   if (!isCount(bytes)) return 'bytes is not a number from 1';
   if (!isCount(pieceBytes)) return 'pieceBytes is not a number from 1';
   if (pieceBytes > VESSEL_LIMITS.piece.max) return `pieceBytes is more than ${VESSEL_LIMITS.piece.max}`;
@@ -55,7 +56,7 @@ function whyNotPackage(value: unknown): string | undefined {
   if (pieces.length > VESSEL_LIMITS.pieces.max) return `it has more than ${VESSEL_LIMITS.pieces.max} pieces`;
   if (pieces.length !== Math.ceil(bytes / pieceBytes))
     return `${bytes} bytes in pieces of ${pieceBytes} are not ${pieces.length}`;
-  if (!pieces.every(digestOf)) return 'a piece is not a SHA-256 in hexadecimal';
+  if (!pieces.every(isSha256Digest)) return 'a piece is not a SHA-256 in hexadecimal';
   if (typeof source !== 'string' || !/^https?:\/\/[^/\s]+$/.test(source))
     return 'source is not an address such as http://trainer-1:4710';
   return undefined;

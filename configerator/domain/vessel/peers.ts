@@ -12,7 +12,7 @@ export interface Candidate {
 }
 
 /** By the labels `rack` and `region`. Racks in different regions may have the same name. */
-export function distanceOf(own: Labels = {}, other: Labels = {}): Distance {
+export function measureDistance(own: Labels = {}, other: Labels = {}): Distance {
   if (own['region'] !== other['region']) return 2;
   return own['rack'] !== undefined && own['rack'] === other['rack'] ? 0 : 1;
 }
@@ -28,7 +28,7 @@ export function pickPeers<T extends Candidate>(candidates: readonly T[], own: La
   const order = new Map(candidates.map(({ id }) => [id, scatter(seed, hash(id))]));
   const sorted = candidates.toSorted((one, other) => (order.get(one.id) ?? 0) - (order.get(other.id) ?? 0));
   const near = ([0, 1, 2] as const).map((distance) =>
-    sorted.filter(({ labels }) => distanceOf(own, labels) === distance),
+    sorted.filter(({ labels }) => measureDistance(own, labels) === distance),
   );
   const chosen = near.flatMap((peers, distance) => peers.slice(0, OF_EACH[distance]));
   const rest = near.flatMap((peers, distance) => peers.slice(OF_EACH[distance]));

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ConveyorError, conveyorError, type ErrorCode } from '../../../domain/errors';
-import { entryOf } from '../../entry';
+import { buildEntryArgs } from '../../entry';
 import type { ProposalJob, ProposalOutcome, Results } from './job';
 
 /** The length of the output's end that is kept for error messages. */
@@ -24,7 +24,7 @@ export async function runApart<K extends ProposalJob['kind']>(
 
 function jobOutcome(job: ProposalJob, timeoutMs: number): Promise<ProposalOutcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--no-warnings', ...entryOf(join(__dirname, 'main'), true)], {
+    const child = spawn(process.execPath, ['--no-warnings', ...buildEntryArgs(join(__dirname, 'main'), true)], {
       env: environment(),
       cwd: '/',
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],

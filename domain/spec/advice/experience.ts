@@ -1,8 +1,14 @@
-import { categoryOf } from '../../health/statistics';
-import { deployActionsOf } from '../deployActions';
+import { getCategory } from '../../health/statistics';
+import { listDeployActions } from '../deployActions';
 import type { PipelineSpec } from '../pipeline';
 import { warningAt, type Finding } from '../problem';
-import { experienceOf, lateWords, missedBadWords, stoppedGoodWords, type Experience } from '../../stats/experience';
+import {
+  summarizeExperience,
+  lateWords,
+  describeMissedBad,
+  describeStoppedGood,
+  type Experience,
+} from '../../stats/experience';
 import type { StatsReport } from '../../stats/report';
 
 /** A recommendation from the archive's statistics on the category of a pipeline. */
@@ -14,11 +20,11 @@ const MIN_SAMPLES = 10;
 const TOLERABLE_ERRORS = 0.05;
 
 const canaryLesson: Lesson = (spec, { actionTypes }) => {
-  const row = actionTypes.find(({ category }) => category === categoryOf(spec));
+  const row = actionTypes.find(({ category }) => category === getCategory(spec));
   const having = row?.counts['canary'] ?? 0;
   const hasOwn = Object.values(spec.actions).some(({ type }) => type === 'canary');
   if (row === undefined || row.whole < MIN_SAMPLES || having < row.whole / 2 || hasOwn) return [];
-  if (deployActionsOf(spec).length === 0) return [];
+  if (listDeployActions(spec).length === 0) return [];
   const reason = `${having} of ${row.whole} pipelines of ${row.category} have one`;
   return [
     warningAt(['actions'], 'canary', 'try a version on a few tasks first: add a canary before the deploy', reason),
@@ -26,9 +32,9 @@ const canaryLesson: Lesson = (spec, { actionTypes }) => {
 };
 
 const bakeLesson: Lesson = (spec, stats) => {
-  const { category, late } = experienceOf(stats, categoryOf(spec));
+  const { category, late } = summarizeExperience(stats, getCategory(spec));
   if (late.of < MIN_SAMPLES || late.count < late.of / 3) return [];
-  return deployActionsOf(spec).flatMap(([name, { with: deploy }]) => {
+  return listDeployActions(spec).flatMap(([name, { with: deploy }]) => {
     const path = ['actions', name, 'with', 'phases', ...(deploy.phases?.length ? [0, 'bake'] : [])];
     return [warningAt(path, 'bake-earlier', EARLIER, inCategory(category, lateWords(late)))];
   });
@@ -36,15 +42,15 @@ const bakeLesson: Lesson = (spec, stats) => {
 
 /** Uses the lower bound, so that chance makes no recommendation. */
 const checkLesson: Lesson = (spec, stats) => {
-  const { category, stoppedGood, missedBad } = experienceOf(stats, categoryOf(spec));
+  const { category, stoppedGood, missedBad } = summarizeExperience(stats, getCategory(spec));
   const isOften = ({ of, low }: Experience['missedBad']): boolean => of >= MIN_SAMPLES && low > TOLERABLE_ERRORS;
-  return deployActionsOf(spec).flatMap(([name, { with: deploy }]) => {
+  return listDeployActions(spec).flatMap(([name, { with: deploy }]) => {
     const path = ['actions', name, 'with', 'healthChecks'];
     const isNoisy = isOften(stoppedGood) && deploy.healthChecks.length > 0;
     const why = (words: string): string => inCategory(category, words);
     return [
-      ...(isNoisy ? [warningAt(path, 'noisy-checks', NOISY, why(stoppedGoodWords(stoppedGood)))] : []),
-      ...(isOften(missedBad) ? [warningAt(path, 'blind-checks', BLIND, why(missedBadWords(missedBad)))] : []),
+      ...(isNoisy ? [warningAt(path, 'noisy-checks', NOISY, why(describeStoppedGood(stoppedGood)))] : []),
+      ...(isOften(missedBad) ? [warningAt(path, 'blind-checks', BLIND, why(describeMissedBad(missedBad)))] : []),
     ];
   });
 };

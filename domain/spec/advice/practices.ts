@@ -1,5 +1,5 @@
 import type { PhaseSpec } from '../deploy';
-import { deployActionsOf, type NamedDeploy } from '../deployActions';
+import { listDeployActions, type NamedDeploy } from '../deployActions';
 import type { PipelineSpec } from '../pipeline';
 import { warningAt, type Finding } from '../problem';
 import type { WindowSpec } from '../times';
@@ -10,12 +10,12 @@ type Practice = (spec: PipelineSpec) => Finding[];
 const eachDeploy =
   (adviceOn: (deploy: NamedDeploy, spec: PipelineSpec) => Finding[]): Practice =>
   (spec) =>
-    deployActionsOf(spec).flatMap((deploy) => adviceOn(deploy, spec));
+    listDeployActions(spec).flatMap((deploy) => adviceOn(deploy, spec));
 
 /** Phases whose shares are equal or shrink are either safe or fast, never both. */
 const growingPhases = eachDeploy(([name, { with: deploy }]) => {
   const phases = deploy.phases ?? [];
-  const steps = addedShares(phases);
+  const steps = computeAddedShares(phases);
   const at = steps.findIndex(({ share }, index) => index > 0 && share <= (steps[index - 1]?.share ?? 0));
   const [before, slower] = [steps[at - 1], steps[at]];
   if (before === undefined || slower === undefined) return [];
@@ -47,7 +47,7 @@ const afternoons = eachDeploy(([name, { window }]) =>
  * that.
  */
 const anyHour: Practice = (spec) => {
-  const [first] = deployActionsOf(spec);
+  const [first] = listDeployActions(spec);
   if (first === undefined || spec.schedule.mode !== 'continuous') return [];
   const [name, action] = first;
   if (action.window !== undefined || isTrusted(action.with.healthChecks.length > 0, spec)) return [];
@@ -64,7 +64,9 @@ export const practiceRules: readonly Practice[] = [growingPhases, wholeRegions, 
  * The share that each phase adds, in percent, for phases that add any. Empty if some phase is not a share of the whole fleet, because the shares then
  * depend on the fleet.
  */
-function addedShares(phases: readonly PhaseSpec[]): readonly { readonly phase: number; readonly share: number }[] {
+function computeAddedShares(
+  phases: readonly PhaseSpec[],
+): readonly { readonly phase: number; readonly share: number }[] {
   const reached = [...phases.map(shareOfFleet), 100];
   if (phases.length === 0 || reached.some((percent) => percent === null)) return [];
   return reached

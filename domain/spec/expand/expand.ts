@@ -33,9 +33,9 @@ export function expandActions(root: unknown): Expansion {
     ),
   );
   const findings = [
-    ...reservedKeys(root, actions),
+    ...findReservedKeys(root, actions),
     ...templates.findings,
-    ...unusedTemplates(templates, actions),
+    ...findUnusedTemplates(templates, actions),
     ...[...made.values()].flatMap((each) => each.findings),
     ...filler.findings,
   ];
@@ -72,7 +72,7 @@ function writeActions(
   const findings = [
     ...before,
     ...collisions(actions, groups),
-    ...ofMade.map((finding) => ({ ...finding, path: originOf(finding.path, origins) })),
+    ...ofMade.map((finding) => ({ ...finding, path: findOrigin(finding.path, origins) })),
   ];
   const resolved = plain.map(([name, action]): [string, unknown] => [
     name,
@@ -81,7 +81,7 @@ function writeActions(
   return {
     value: { ...rest, actions: Object.fromEntries(resolved) },
     findings,
-    originOf: (path) => originOf(path, origins),
+    originOf: (path) => findOrigin(path, origins),
     isWhole: !findings.some(({ severity }) => severity === 'error'),
   };
 }
@@ -91,7 +91,7 @@ const STAND_IN = { type: 'manual-pick' };
 
 const isMatrix = (action: unknown): boolean => isJsonObject(action) && Object.hasOwn(action, 'matrix');
 
-function originOf(path: Path, origins: Origins): Path {
+function findOrigin(path: Path, origins: Origins): Path {
   for (let length = path.length; length > 0; length -= 1) {
     const origin = origins.get(pathKey(path.slice(0, length)));
     if (origin) return [...origin, ...path.slice(length)];
@@ -100,7 +100,7 @@ function originOf(path: Path, origins: Origins): Path {
 }
 
 /** The schema silently skips `__proto__`, whereas any other key that is not a name is an error. */
-function reservedKeys(root: JsonObject, actions: JsonObject): Finding[] {
+function findReservedKeys(root: JsonObject, actions: JsonObject): Finding[] {
   const of = (mapping: unknown, path: Path): Finding[] =>
     isJsonObject(mapping) && Object.hasOwn(mapping, '__proto__')
       ? [{ ...errorAt([...path, '__proto__'], 'invalid-name', '__proto__ is not a name', 'choose another'), at: 'key' }]
@@ -117,7 +117,7 @@ function reservedKeys(root: JsonObject, actions: JsonObject): Finding[] {
   ];
 }
 
-function unusedTemplates({ named }: Templates, actions: JsonObject): Finding[] {
+function findUnusedTemplates({ named }: Templates, actions: JsonObject): Finding[] {
   const used = new Set(Object.values(actions).map((action) => (isJsonObject(action) ? action['uses'] : undefined)));
   return [...named.keys()]
     .filter((name) => !used.has(name))
@@ -151,7 +151,7 @@ function sameOutputs(groups: MatrixGroups, actions: ReadonlyMap<string, unknown>
   return [...groups.values()].flatMap((names) => {
     const makers = new Map<unknown, string>();
     return names.flatMap((name) =>
-      outputsOf(actions.get(name)).flatMap((output, index): Finding[] => {
+      getRawOutputs(actions.get(name)).flatMap((output, index): Finding[] => {
         const other = makers.get(output);
         makers.set(output, name);
         if (other === undefined || other === name) return [];
@@ -163,5 +163,5 @@ function sameOutputs(groups: MatrixGroups, actions: ReadonlyMap<string, unknown>
   });
 }
 
-const outputsOf = (action: unknown): readonly unknown[] =>
+const getRawOutputs = (action: unknown): readonly unknown[] =>
   isJsonObject(action) && Array.isArray(action['outputs']) ? action['outputs'] : [];

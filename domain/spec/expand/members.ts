@@ -1,4 +1,4 @@
-import { explainIssues, knownKeys } from '../explain';
+import { explainIssues, listKnownKeys } from '../explain';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
 import { matrixAction, templateAction } from '../written';
 import { combine, type Combination } from './matrix';
@@ -36,7 +36,7 @@ export function make(
 ): MadeAction {
   const path = ['actions', name];
   const schema = Object.hasOwn(written, 'uses') ? templateAction : matrixAction;
-  const parsed = schema.safeParse(written, { error: knownKeys });
+  const parsed = schema.safeParse(written, { error: listKnownKeys });
   if (!parsed.success) return { name, members: null, findings: explainIssues(parsed.error.issues, root, path) };
   const { matrix, exclude, ...rest } = parsed.data;
   const made = matrix
@@ -74,7 +74,7 @@ function cook(
         filler.origins.set(pathKey([...at, key]), [...from, key]);
         return [key, filler.fill(value, [...at, key], [...from, key], given)];
       });
-    const values = template ? scopeOf(path, params, scope, template, filler) : scope;
+    const values = template ? buildParamScope(path, params, scope, template, filler) : scope;
     const of = template ? ['templates', template.name, 'action'] : path;
     const taken = Object.entries(template?.of.action ?? {}).filter(([key]) => !Object.hasOwn(own, key));
     const action = Object.fromEntries([...fill(Object.fromEntries(taken), of, values), ...fill(own, path, scope)]);
@@ -83,7 +83,7 @@ function cook(
 }
 
 /** The values of a template's parameters: from the matrix, else as given, else the defaults of the template. */
-function scopeOf(
+function buildParamScope(
   path: Path,
   params: JsonObject,
   axes: ParamScope,

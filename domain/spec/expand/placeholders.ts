@@ -84,7 +84,7 @@ export class Filler {
     const alone = scope.get(ALONE.exec(text)?.[1] ?? '');
     if (alone !== undefined) {
       this.origins.set(pathKey(at), alone.path);
-      return this.hasRoom(sizeOf(alone.value), from) ? alone.value : null;
+      return this.hasRoom(measureValue(alone.value), from) ? alone.value : null;
     }
     if (!this.hasRoom(text.length, from)) return null;
     return text.replace(PLACEHOLDER, (whole, name: string | undefined) => {
@@ -120,7 +120,7 @@ const notText = (path: Path, text: string, name: string): Finding =>
   );
 
 /** A TypeScript file may contain values that JSON cannot represent. */
-function sizeOf(value: unknown): number {
+function measureValue(value: unknown): number {
   try {
     return jsonBytes(value);
   } catch {

@@ -1,6 +1,6 @@
 import { excessText, over } from '../../excess';
 import { SPEC_LIMITS } from '../../limits';
-import { explainIssues, knownKeys } from '../explain';
+import { explainIssues, listKnownKeys } from '../explain';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { templateSchema, templatesSchema } from '../written';
 import { faultsIn, namesIn } from './placeholders';
@@ -21,7 +21,7 @@ export interface Templates {
 /** Reads `templates:` of the file `root`. */
 export function readTemplates(root: Readonly<Record<string, unknown>>): Templates {
   const written = root['templates'];
-  const parsed = templatesSchema.safeParse(written === undefined ? {} : written, { error: knownKeys });
+  const parsed = templatesSchema.safeParse(written === undefined ? {} : written, { error: listKnownKeys });
   if (!parsed.success && !isJsonObject(written))
     return { named: new Map(), findings: explainIssues(parsed.error.issues, root, ['templates']) };
   const all = Object.entries(isJsonObject(written) ? written : {});
@@ -44,9 +44,9 @@ function readTemplate(
   written: unknown,
 ): { template: Template | null; findings: Finding[] } {
   const path = ['templates', name];
-  const parsed = templateSchema.safeParse(written, { error: knownKeys });
+  const parsed = templateSchema.safeParse(written, { error: listKnownKeys });
   if (!parsed.success)
-    return { template: null, findings: explainIssues(parsed.error.issues, root, path).map(placedFinding) };
+    return { template: null, findings: explainIssues(parsed.error.issues, root, path).map(explainMisplacedKey) };
   const { action } = parsed.data;
   const params = new Map(Object.entries(parsed.data.params));
   const known = [...params.keys()];
@@ -57,7 +57,7 @@ function readTemplate(
   ];
   return findings.length > 0
     ? { template: null, findings }
-    : { template: { params, action }, findings: unusedParams(params, action, path) };
+    : { template: { params, action }, findings: findUnusedParams(params, action, path) };
 }
 
 function excessive(params: ReadonlyMap<string, unknown>, path: Path): Finding[] {
@@ -68,7 +68,7 @@ function excessive(params: ReadonlyMap<string, unknown>, path: Path): Finding[] 
 const OF_USERS = ['uses', 'params', 'matrix', 'exclude'];
 
 /** A template defines fields for actions, and generates none by itself. */
-function placedFinding(finding: Finding): Finding {
+function explainMisplacedKey(finding: Finding): Finding {
   const key = String(finding.path[3]);
   const isOfUser = finding.code === 'unknown-key' && finding.path.length === 4 && OF_USERS.includes(key);
   if (!isOfUser) return finding;
@@ -77,7 +77,7 @@ function placedFinding(finding: Finding): Finding {
   return { ...errorAt(finding.path, 'misplaced-key', message, hint), at: 'key' };
 }
 
-function unusedParams(params: Template['params'], action: Template['action'], path: Path): Finding[] {
+function findUnusedParams(params: Template['params'], action: Template['action'], path: Path): Finding[] {
   const names = namesIn(action);
   return [...params.keys()]
     .filter((param) => !names.has(param))

@@ -1,6 +1,6 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
-import { lastProducers, passagesOf, sourceOf } from '../../release/graph';
-import { subscribedChanges } from '../order';
+import { lastProducers, tracePassages, findInputSource } from '../../release/graph';
+import { listSubscribedChanges } from '../order';
 import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, nearestWord, suggest, warningAt, type Finding } from '../problem';
@@ -10,7 +10,7 @@ const inputs: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]) =>
     action.inputs.flatMap((input, index) => {
       const path = ['actions', name, 'inputs', index];
-      const source = sourceOf(spec.actions, name, input);
+      const source = findInputSource(spec.actions, name, input);
       if (source.kind === 'outside' && !Object.hasOwn(spec.artifacts, input)) {
         const produced = Object.values(spec.actions).flatMap(({ outputs }) => outputs);
         const known = [...new Set([...Object.keys(spec.artifacts), ...produced])].filter((other) => other !== input);
@@ -37,7 +37,7 @@ const forChildren: Rule = (spec) =>
 
 /** For an artifact that an action uses: whether its producer is clear, even if a producer made nothing and passes on another's value. */
 export function ambiguous(spec: PipelineSpec, name: string, artifact: string, path: Finding['path']): Finding[] {
-  const { through, end } = passagesOf(spec.actions, name, artifact);
+  const { through, end } = tracePassages(spec.actions, name, artifact);
   if (end.kind !== 'ambiguous') return [];
   const last = through.at(-1);
   const producers = `${end.actions.join(' and ')}, and neither is the nearest`;
@@ -66,7 +66,7 @@ const outputs: Rule = (spec) =>
 /** The services of these types receive the action's outputs under that name. */
 const SERVED: readonly ActionSpec['type'][] = ['build', 'pkg', 'integr-test', 'perf-test', 'custom'];
 
-const shadowed: Rule = (spec) =>
+const findShadowedOutputs: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, { type, with: given }]) => {
     if (!SERVED.includes(type) || !Object.hasOwn(given, 'outputs')) return [];
     const message = `with.outputs has no effect: the service of ${name} is given the outputs of the action instead`;
@@ -74,7 +74,7 @@ const shadowed: Rule = (spec) =>
     return [warningAt(['actions', name, 'with', 'outputs'], 'no-effect', message, hint)];
   });
 
-const unusedArtifacts: Rule = (spec) => {
+const findUnusedArtifacts: Rule = (spec) => {
   const consumed = new Set(Object.values(spec.actions).flatMap((action) => action.inputs));
   const watched = Object.values(spec.actions).flatMap(({ when }) =>
     when.flatMap((clause) => ('artifact' in clause ? [clause.artifact] : 'changed' in clause ? [clause.changed] : [])),
@@ -128,9 +128,9 @@ const finders: Rule = (spec) =>
   });
 
 /** A later change does not contain a change that was skipped. */
-const supersededChanges: Rule = (spec) => {
+const findSupersededChanges: Rule = (spec) => {
   const { supersede } = spec.releases;
-  const [artifact] = subscribedChanges(spec);
+  const [artifact] = listSubscribedChanges(spec);
   if (artifact === undefined || supersede === 'never') return [];
   const message = `a change of ${artifact} that a newer one overtakes never lands: with supersede: ${supersede} its release ends`;
   const hint = 'leave supersede out, so that every change has its turn';
@@ -141,9 +141,9 @@ export const artifactRules: readonly Rule[] = [
   inputs,
   forChildren,
   outputs,
-  shadowed,
-  unusedArtifacts,
+  findShadowedOutputs,
+  findUnusedArtifacts,
   deployInputs,
   finders,
-  supersededChanges,
+  findSupersededChanges,
 ];

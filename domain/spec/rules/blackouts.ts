@@ -2,7 +2,7 @@ import { spanAt } from '../../calendar/blackout';
 import { endKind, isRealDate, needsZone, type EndKind } from '../../calendar/ends';
 import { everOpens } from '../../calendar/opening';
 import { isTimezone } from '../../calendar/zone';
-import { openTimesOf, withBlackouts } from '../../release/openTimes';
+import { toOpenTimes, withBlackouts } from '../../release/openTimes';
 import type { Rule } from '../rule';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
@@ -11,7 +11,7 @@ import type { BlackoutSpec } from '../times';
 /** Blackouts that have an effect and leave some time to deploy. */
 
 /** Each blackout with its place in the file. */
-export function placedBlackouts(spec: PipelineSpec): [Path, BlackoutSpec][] {
+export function listBlackouts(spec: PipelineSpec): [Path, BlackoutSpec][] {
   const placed = (path: Path, blackouts: readonly BlackoutSpec[] = []) =>
     blackouts.map((blackout, index): [Path, BlackoutSpec] => [[...path, index], blackout]);
   const ofActions = Object.entries(spec.actions).flatMap(([name, action]) =>
@@ -20,10 +20,10 @@ export function placedBlackouts(spec: PipelineSpec): [Path, BlackoutSpec][] {
   return [...placed(['blackouts'], spec.blackouts), ...ofActions];
 }
 
-const blackoutFaults: Rule = (spec) => placedBlackouts(spec).flatMap(([path, blackout]) => faultsOf(path, blackout));
+const blackoutFaults: Rule = (spec) => listBlackouts(spec).flatMap(([path, blackout]) => checkBlackout(path, blackout));
 
-function faultsOf(path: Path, blackout: BlackoutSpec): Finding[] {
-  const kind = kindOf(blackout);
+function checkBlackout(path: Path, blackout: BlackoutSpec): Finding[] {
+  const kind = getBlackoutKind(blackout);
   const ends = (['from', 'to'] as const).map((key): [Path, string] => [[...path, key], blackout[key]]);
   const odd = ends.filter(([, end]) => endKind(end) !== kind);
   if (odd.length > 0)
@@ -38,7 +38,7 @@ function faultsOf(path: Path, blackout: BlackoutSpec): Finding[] {
   return isEmptyBlackout(blackout, kind) ? [emptyAt([...path, 'to'], blackout)] : [];
 }
 
-const kindOf = ({ days, from }: BlackoutSpec): EndKind =>
+const getBlackoutKind = ({ days, from }: BlackoutSpec): EndKind =>
   days !== undefined ? 'weekly' : endKind(from) === 'weekly' ? 'dated' : endKind(from);
 
 const A: Readonly<Record<EndKind, string>> = {
@@ -71,7 +71,7 @@ const ANY_MONDAY_MS = Date.UTC(2023, 0, 2);
 const neverOpen: Rule = (spec) => {
   if ([...blackoutFaults(spec)].length > 0 || hasUnknownZone(spec)) return [];
   return Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
-    const times = openTimesOf(withBlackouts(spec, action));
+    const times = toOpenTimes(withBlackouts(spec, action));
     if (times === undefined || everOpens(times, ANY_MONDAY_MS)) return [];
     const at = action.blackouts ? ['actions', name, 'blackouts'] : ['blackouts'];
     return [
@@ -81,16 +81,17 @@ const neverOpen: Rule = (spec) => {
 };
 
 const hasUnknownZone = (spec: PipelineSpec): boolean =>
-  [...placedBlackouts(spec).map(([, { timezone }]) => timezone), ...Object.values(spec.actions).flatMap(zonesOf)].some(
-    (zone) => zone !== undefined && !isTimezone(zone),
-  );
+  [
+    ...listBlackouts(spec).map(([, { timezone }]) => timezone),
+    ...Object.values(spec.actions).flatMap(listWindowZones),
+  ].some((zone) => zone !== undefined && !isTimezone(zone));
 
-const zonesOf = (action: PipelineSpec['actions'][string]): string[] =>
-  (openTimesOf(action)?.windows ?? []).map(({ timezone }) => timezone);
+const listWindowZones = (action: PipelineSpec['actions'][string]): string[] =>
+  (toOpenTimes(action)?.windows ?? []).map(({ timezone }) => timezone);
 
 /** An action that updates nothing and has no window begins even in a blackout of its pipeline. */
 const idleBlackouts: Rule = (spec) => {
-  const isGated = Object.values(spec.actions).some((action) => openTimesOf(withBlackouts(spec, action)) !== undefined);
+  const isGated = Object.values(spec.actions).some((action) => toOpenTimes(withBlackouts(spec, action)) !== undefined);
   if (spec.blackouts === undefined || isGated) return [];
   const hint = 'blackouts of a pipeline are for deploys, canaries and actions with a window; write them at the action';
   return [errorAt(['blackouts'], 'no-effect', 'no action heeds the blackouts', hint)];

@@ -1,16 +1,16 @@
 import { DEFAULT_AMOUNTS, DEFAULT_PACE } from '../../deploy/defaults';
 import { formatAmount, type PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec } from '../deploy';
-import { deployActionsOf } from '../deployActions';
+import { listDeployActions } from '../deployActions';
 import type { HealthCheck } from '../health';
 import type { PipelineSpec } from '../pipeline';
 import type { Path } from '../problem';
 
 /** The deploys of a pipeline, each with the path of its `with`. */
-export function placedDeploys(
+export function listPlacedDeploys(
   spec: PipelineSpec,
 ): { readonly path: Path; readonly name: string; readonly deploy: DeploySpec }[] {
-  return deployActionsOf(spec).map(([name, action]) => ({
+  return listDeployActions(spec).map(([name, action]) => ({
     path: ['actions', name, 'with'],
     name,
     deploy: action.with,
@@ -38,7 +38,7 @@ export interface JudgedPhase {
 }
 
 /** All actions that judge by checks. */
-export function judgesOf(spec: PipelineSpec): Judging[] {
+export function listJudgingActions(spec: PipelineSpec): Judging[] {
   return Object.entries(spec.actions).flatMap(([name, action]): Judging[] => {
     if (action.type !== 'deploy' && action.type !== 'canary') return [];
     const { healthChecks: checks, healthInterval: intervalMs } = action.with;

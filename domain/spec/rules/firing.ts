@@ -1,39 +1,39 @@
 import { formatValue } from '../../health/bound';
-import { ranksOf } from '../../health/judgeShift';
-import { lookbackOf, stepFor } from '../../health/lookback';
+import { getRankMethod } from '../../health/judgeShift';
+import { computeLookback, stepFor } from '../../health/lookback';
 import { leastP } from '../../health/mannWhitney';
-import { boundsOf } from '../../health/threshold';
+import { listBounds } from '../../health/threshold';
 import { formatDuration, plural } from '../../text';
 import type { HealthCheck } from '../health';
 import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
-import { judgesOf, type JudgedPhase, type Judging } from './deploys';
+import { listJudgingActions, type JudgedPhase, type Judging } from './deploys';
 
 /** Checks that can never be unhealthy, never be healthy, or never compare with the side that they name. */
-const firingFaults: Rule = (spec) =>
-  judgesOf(spec).flatMap((judging) =>
+const findFiringFaults: Rule = (spec) =>
+  listJudgingActions(spec).flatMap((judging) =>
     judging.checks.flatMap((check, index) => {
       const at = [...judging.path, 'healthChecks', index];
       return [
         ...impossibleFall(at, check),
-        ...heldTooLong(at, check, judging),
+        ...checkHoldLength(at, check, judging),
         ...emptyControl(at, check, judging),
         ...fewSamples(at, check, judging),
         ...fewValues(at, check, judging),
-        ...unusedBaseline(at, check),
+        ...findUnusedBaseline(at, check),
       ];
     }),
   );
 
-export const firingRules: readonly Rule[] = [firingFaults];
+export const firingRules: readonly Rule[] = [findFiringFaults];
 
 /** A metric that cannot be negative cannot fall by more than 100 %, and thresholds are strict. */
 function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
-  const bounds = boundsOf(threshold);
+  const bounds = listBounds(threshold);
   const fall = bounds.find(({ sign, allowed }) => sign < 0 && allowed !== undefined);
   if (fall?.allowed === undefined) return [];
   const written = 'percent' in fall.allowed ? fall.allowed.percent : 0;
-  const tolerance = ranksOf({ method })?.tolerance;
+  const tolerance = getRankMethod({ method })?.tolerance;
   const percent = tolerance === undefined ? written : tolerance * 100;
   if (percent < 100) return [];
   const at = tolerance === undefined ? ['threshold', fall.kind] : ['method', 'mann-whitney', 'tolerance'];
@@ -42,10 +42,14 @@ function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): F
 }
 
 /** A check that counts extends the bake until its `for` is over; one that only reports does not. */
-function heldTooLong(path: Path, check: HealthCheck, { intervalMs, longestBakeMs, whileUpdating }: Judging): Finding[] {
+function checkHoldLength(
+  path: Path,
+  check: HealthCheck,
+  { intervalMs, longestBakeMs, whileUpdating }: Judging,
+): Finding[] {
   const hold = check.for;
   if (hold === undefined || check.onUnhealthy !== 'ignore' || whileUpdating) return [];
-  const judgedMs = Math.max(0, longestBakeMs - lookbackOf(check, intervalMs));
+  const judgedMs = Math.max(0, longestBakeMs - computeLookback(check, intervalMs));
   const neededMs = typeof hold === 'number' ? hold : (timesUnhealthy(hold) - 1) * intervalMs;
   if (neededMs <= judgedMs) return [];
   const message = `${check.name} is only reported and can never be unhealthy: the longest bake leaves ${formatDuration(judgedMs)} after its first window, and for wants more`;
@@ -68,10 +72,10 @@ const takesWholeUnits = ({ amount }: JudgedPhase): boolean => 'units' in amount 
 
 /** Too little data is inconclusive, so such a phase extends its bake and then pauses with every version. */
 function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[] {
-  const lookback = lookbackOf(check, judging.intervalMs);
+  const lookback = computeLookback(check, judging.intervalMs);
   const needed = check.minSamples ?? 0;
   const samplesOf = (tasks: number): number => tasks * maxPoints(lookback);
-  const phase = countedPhases(check, judging).find(({ tasks }) => samplesOf(tasks) < needed);
+  const phase = listCountedPhases(check, judging).find(({ tasks }) => samplesOf(tasks) < needed);
   if (phase === undefined) return [];
   const most = samplesOf(phase.tasks);
   const message = `${check.name} needs ${needed} samples, and ${phase.name} updates ${plural(phase.tasks, 'task')} of a unit, which give at most ${most} in ${formatDuration(lookback)}: it never passes`;
@@ -81,13 +85,13 @@ function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[]
 
 /** The other tasks may be many, but the same tasks before the deploy have only as many values as now. */
 function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] {
-  const ranks = ranksOf(check);
+  const ranks = getRankMethod(check);
   if (ranks === undefined || check.compare !== 'before') return [];
-  const lookback = lookbackOf(check, judging.intervalMs);
+  const lookback = computeLookback(check, judging.intervalMs);
   const { confidence } = ranks;
   const collapses = check.transform.some((step) => typeof step === 'string' && step !== 'rate');
   const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : maxPoints(lookback));
-  const phase = countedPhases(check, judging).find(
+  const phase = listCountedPhases(check, judging).find(
     ({ tasks }) => leastP(valuesOf(tasks), valuesOf(tasks)) > 1 - confidence,
   );
   if (phase === undefined) return [];
@@ -101,7 +105,7 @@ function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] 
 const maxPoints = (lookbackMs: number): number => Math.ceil(lookbackMs / stepFor(lookbackMs));
 
 /** The first phases, as far as the file states their number of updated tasks in a unit. */
-function countedPhases(
+function listCountedPhases(
   { scope }: HealthCheck,
   { phases }: Judging,
 ): { readonly name: string; readonly tasks: number }[] {
@@ -114,10 +118,10 @@ function countedPhases(
   });
 }
 
-function unusedBaseline(path: Path, check: HealthCheck): Finding[] {
+function findUnusedBaseline(path: Path, check: HealthCheck): Finding[] {
   const { name, zeroBaseline } = check;
   if (zeroBaseline === undefined) return [];
-  if (boundsOf(check.threshold).some(({ allowed }) => allowed !== undefined && 'percent' in allowed)) return [];
+  if (listBounds(check.threshold).some(({ allowed }) => allowed !== undefined && 'percent' in allowed)) return [];
   const message = `zeroBaseline of ${name} has no effect: only a change in percent has no size from zero`;
   return [
     warningAt([...path, 'zeroBaseline'], 'no-effect', message, 'remove zeroBaseline, or write the change in percent'),

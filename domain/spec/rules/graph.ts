@@ -1,4 +1,4 @@
-import { ancestors, dependencies, sourceOf, type Edges } from '../../release/graph';
+import { ancestors, dependencies, findInputSource, type Edges } from '../../release/graph';
 import type { Rule } from '../rule';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt } from '../problem';
@@ -39,7 +39,7 @@ function cycleThrough(edges: Edges, start: string): string[] {
 /** If only later actions produce an input, that is also a cycle, unless the release brings it. */
 function withLateProducers({ actions, artifacts }: PipelineSpec): Edges {
   const late = (name: string, input: string): readonly string[] => {
-    const source = sourceOf(actions, name, input);
+    const source = findInputSource(actions, name, input);
     return source.kind === 'later' && !Object.hasOwn(artifacts, input) ? source.actions : [];
   };
   return new Map(
@@ -94,15 +94,15 @@ function mustSucceed({ actions }: PipelineSpec, edges: Edges): (name: string) =>
  * A condition about an action, or about its outputs, can be decided only after that action, and the output must come
  * from a single one.
  */
-const undecided: Rule = (spec) => {
+const findUndecidedConditions: Rule = (spec) => {
   const edges = dependencies(spec.actions);
-  return clausesOf(spec).flatMap(({ name, clause, path }) => {
-    const open = awaited(spec, name, clause).filter((action) => !ancestors(edges, name).has(action));
+  return listClauses(spec).flatMap(({ name, clause, path }) => {
+    const open = listAwaitedActions(spec, name, clause).filter((action) => !ancestors(edges, name).has(action));
     if (open.length > 0) {
       const message = `${open.join(' and ')} may not have ended when ${name} is decided`;
       return [errorAt(path, 'undecided-condition', message, `add ${open.join(' or ')} to the needs of ${name}`)];
     }
-    const artifact = madeArtifact(spec, clause);
+    const artifact = findProducedArtifact(spec, clause);
     return artifact === undefined ? [] : ambiguous(spec, name, artifact, path);
   });
 };
@@ -110,7 +110,7 @@ const undecided: Rule = (spec) => {
 /** A condition that contradicts the needs of the action. */
 const impossible: Rule = (spec) => {
   const succeeded = mustSucceed(spec, dependencies(spec.actions));
-  return clausesOf(spec).flatMap(({ name, clause, path }) => {
+  return listClauses(spec).flatMap(({ name, clause, path }) => {
     if (!('action' in clause) || clause.outcome === 'succeeded' || !succeeded(name).has(clause.action)) return [];
     const message = `${name} runs only after ${clause.action} succeeded, so this never holds`;
     const hint = 'let it run whatever came before: runIf: always';
@@ -119,7 +119,7 @@ const impossible: Rule = (spec) => {
 };
 
 /** A deploy waits until no canary is left on its units, so it would wait for a canary that is kept until that deploy has ended. */
-const keptByDeploy: Rule = (spec) => {
+const findCanaryDeadlocks: Rule = (spec) => {
   const edges = dependencies(spec.actions);
   return Object.entries(spec.actions).flatMap(([name, action]) => {
     if (action.type !== 'canary' || action.with.keepUntil === undefined) return [];
@@ -137,7 +137,7 @@ const keptByDeploy: Rule = (spec) => {
 };
 
 /** A canary that is kept until the end of an earlier action is not kept at all. */
-const keptInVain: Rule = (spec) => {
+const findEndedKeepUntil: Rule = (spec) => {
   const edges = dependencies(spec.actions);
   return Object.entries(spec.actions).flatMap(([name, action]) => {
     const until = action.type === 'canary' ? action.with.keepUntil : undefined;
@@ -150,7 +150,7 @@ const keptInVain: Rule = (spec) => {
 
 type Clause = PipelineSpec['actions'][string]['when'][number];
 
-const clausesOf = (spec: PipelineSpec) =>
+const listClauses = (spec: PipelineSpec) =>
   Object.entries(spec.actions).flatMap(([name, { when }]) =>
     when.map((clause, index) => ({ name, clause, path: ['actions', name, 'when', index] })),
   );
@@ -159,17 +159,17 @@ const clausesOf = (spec: PipelineSpec) =>
  * The actions whose end a condition depends on: a named action, or the producers of an artifact that the release does
  * not bring.
  */
-function awaited(spec: PipelineSpec, name: string, clause: Clause): readonly string[] {
+function listAwaitedActions(spec: PipelineSpec, name: string, clause: Clause): readonly string[] {
   const { actions } = spec;
   if ('action' in clause) return Object.hasOwn(actions, clause.action) ? [clause.action] : [];
-  const artifact = madeArtifact(spec, clause);
+  const artifact = findProducedArtifact(spec, clause);
   if (artifact === undefined) return [];
-  const source = sourceOf(actions, name, artifact);
+  const source = findInputSource(actions, name, artifact);
   return source.kind === 'outside' || source.kind === 'action' ? [] : source.actions;
 }
 
 /** The artifact of a condition if only actions produce it; one that the release brings always exists. */
-function madeArtifact({ artifacts }: PipelineSpec, clause: Clause): string | undefined {
+function findProducedArtifact({ artifacts }: PipelineSpec, clause: Clause): string | undefined {
   if ('action' in clause) return undefined;
   const artifact = 'changed' in clause ? clause.changed : clause.artifact;
   return Object.hasOwn(artifacts, artifact) ? undefined : artifact;
@@ -179,8 +179,8 @@ export const graphRules: readonly Rule[] = [
   noActions,
   cycles,
   unreachable,
-  undecided,
+  findUndecidedConditions,
   impossible,
-  keptInVain,
-  keptByDeploy,
+  findEndedKeepUntil,
+  findCanaryDeadlocks,
 ];

@@ -1,11 +1,11 @@
 import type { HealthCheck } from '../health';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { judgesOf } from './deploys';
+import { listJudgingActions } from './deploys';
 
 /** Checks that can be trusted. */
 const none: Rule = (spec) =>
-  judgesOf(spec)
+  listJudgingActions(spec)
     .filter(({ checks }) => checks.length === 0)
     .map(({ path, name }) => {
       const message = `${name} has no health checks: only tasks that do not start are noticed`;
@@ -18,15 +18,15 @@ const none: Rule = (spec) =>
     });
 
 const healthFaults: Rule = (spec) =>
-  judgesOf(spec).flatMap(({ path, checks }) =>
+  listJudgingActions(spec).flatMap(({ path, checks }) =>
     checks.flatMap((check, index) => {
       const at = [...path, 'healthChecks', index];
       return [...duplicate(at, checks, check, index), ...samples(at, check), ...groups(at, check)];
     }),
   );
 
-const reportedOnly: Rule = (spec) =>
-  judgesOf(spec)
+const findReportedOnly: Rule = (spec) =>
+  listJudgingActions(spec)
     .filter(({ checks }) => checks.length > 0 && checks.every(({ onUnhealthy }) => onUnhealthy === 'ignore'))
     .map(({ path }) =>
       warningAt(
@@ -37,7 +37,7 @@ const reportedOnly: Rule = (spec) =>
       ),
     );
 
-export const healthRules: readonly Rule[] = [none, healthFaults, reportedOnly];
+export const healthRules: readonly Rule[] = [none, healthFaults, findReportedOnly];
 
 function duplicate(path: Path, checks: readonly HealthCheck[], check: HealthCheck, index: number): Finding[] {
   if (checks.findIndex(({ name }) => name === check.name) === index) return [];

@@ -10,17 +10,17 @@ import { errorAt, type Finding, type Path } from '../problem';
  * Limits for the file as a whole, and for parts without a length of their own: mappings, and values that are passed on unchanged.
  * The schema limits single lists and texts.
  */
-const finding = (path: Path, excess: Excess | undefined, hint: string): Finding[] =>
+const reportExcess = (path: Path, excess: Excess | undefined, hint: string): Finding[] =>
   excess ? [errorAt(path, 'over-limit', excessText(excess), hint)] : [];
 
 const LEAVE_OUT = 'take some out; docs/reference/limits.md says why there is a limit';
 const ELSEWHERE = 'put it where its service can read it, and write here where that is';
 
 const count = (path: Path, limit: Limit, mapping: object): Finding[] =>
-  finding(path, over(limit, Object.keys(mapping).length), LEAVE_OUT);
+  reportExcess(path, over(limit, Object.keys(mapping).length), LEAVE_OUT);
 
 const bytes = (path: Path, limit: Limit, value: unknown): Finding[] =>
-  finding(path, over(limit, jsonBytes(value)), ELSEWHERE);
+  reportExcess(path, over(limit, jsonBytes(value)), ELSEWHERE);
 
 /** Values that other rules compare with each other: above the limit, those rules would take minutes. */
 export const graphLimit: Rule = ({ artifacts, actions }) => [
@@ -39,7 +39,11 @@ const mappings: Rule = ({ labels, mutex, children }) => [
 
 /** A single search attribute of the pipeline's workflow holds all of them. */
 const attributes: Rule = ({ owners, labels }) => [
-  ...finding(['owners'], over(SPEC_LIMITS.ownersTogether, jsonBytes(owners)), 'name a group of them: group:storage'),
+  ...reportExcess(
+    ['owners'],
+    over(SPEC_LIMITS.ownersTogether, jsonBytes(owners)),
+    'name a group of them: group:storage',
+  ),
   ...bytes(
     ['labels'],
     SPEC_LIMITS.labelsTogether,
@@ -73,22 +77,22 @@ const ofSteps = (path: Path, { pre = [], post = [] }: Steps): Finding[] =>
   );
 
 /** The size of a pipeline's state for each of its deploys, and of a release's state for each of its actions. */
-const storedState: Rule = ({ actions }) => {
+const checkStateSize: Rule = ({ actions }) => {
   const all = Object.values(actions);
   const deploys = all.filter(({ type }) => type === 'deploy' || type === 'canary');
   const inputs = deploys.reduce((sum, action) => sum + action.inputs.length, 0);
   const outputs = all.reduce((sum, action) => sum + action.outputs.length, 0);
   return [
-    ...finding(['actions'], over(SPEC_LIMITS.deployInputs, inputs), 'make several pipelines of it'),
-    ...finding(['actions'], over(SPEC_LIMITS.outputsTogether, outputs), 'make several pipelines of it'),
+    ...reportExcess(['actions'], over(SPEC_LIMITS.deployInputs, inputs), 'make several pipelines of it'),
+    ...reportExcess(['actions'], over(SPEC_LIMITS.outputsTogether, outputs), 'make several pipelines of it'),
   ];
 };
 
 const whole: Rule = (spec: PipelineSpec) =>
-  finding(
+  reportExcess(
     [],
     over(SPEC_LIMITS.spec, jsonBytes(spec)),
     'make several pipelines of it, or select by labels instead of names',
   );
 
-export const limitRules: readonly Rule[] = [graphLimit, mappings, attributes, opaque, storedState, whole];
+export const limitRules: readonly Rule[] = [graphLimit, mappings, attributes, opaque, checkStateSize, whole];

@@ -1,15 +1,15 @@
 import type { Rule } from '../rule';
 import { errorAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
-import { placedDeploys } from './deploys';
+import { listPlacedDeploys } from './deploys';
 
 /** In lockstep all units advance equally. */
 const inStep: Rule = (spec) =>
-  placedDeploys(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
+  listPlacedDeploys(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
 
 /** A canary takes its tasks from the version that carries the traffic, but no traffic follows them. */
 const withoutCanaries: Rule = (spec) => {
-  const inLockstep = placedDeploys(spec).filter(({ deploy }) => deploy.lockstep);
+  const inLockstep = listPlacedDeploys(spec).filter(({ deploy }) => deploy.lockstep);
   return Object.entries(spec.actions).flatMap(([name, action]) => {
     if (action.type !== 'canary') return [];
     const { pushType } = action.with;

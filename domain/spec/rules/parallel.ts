@@ -1,16 +1,18 @@
 import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
-import { placedDeploys } from './deploys';
+import { listPlacedDeploys } from './deploys';
 
 /** Groups that pause by themselves. */
 const ofParallelMode: Rule = (spec) =>
-  placedDeploys(spec).flatMap(({ path, deploy }) => (deploy.mode === 'parallel' ? [] : unusedOptions(path, deploy)));
+  listPlacedDeploys(spec).flatMap(({ path, deploy }) =>
+    deploy.mode === 'parallel' ? [] : findUnusedOptions(path, deploy),
+  );
 
 export const parallelRules: readonly Rule[] = [ofParallelMode];
 
 /** Without parallel mode the first unhealthy verdict applies to the whole deploy. */
-function unusedOptions(path: Path, { pauseBy, maxPaused }: DeploySpec): Finding[] {
+function findUnusedOptions(path: Path, { pauseBy, maxPaused }: DeploySpec): Finding[] {
   const unusedKeys = [...(pauseBy === 'unit' ? [] : ['pauseBy']), ...(maxPaused === undefined ? [] : ['maxPaused'])];
   return unusedKeys.map((field) =>
     warningAt(

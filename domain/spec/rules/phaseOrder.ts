@@ -2,14 +2,14 @@ import type { PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Path } from '../problem';
-import { placedDeploys } from './deploys';
+import { listPlacedDeploys } from './deploys';
 
 /** Phases with distinct names, each of which adds to those before it. */
 const COMPLETION = 'completion';
 
 /** `--phase NAME` prevents two people from skipping two phases, provided that the name is unique. */
 const ownNames: Rule = (spec) =>
-  phasesOf(spec).flatMap(({ path, phases }) => {
+  listDeployPhases(spec).flatMap(({ path, phases }) => {
     const names = phases.map(phaseName);
     return phases.flatMap((phase, index) => {
       const name = phaseName(phase, index);
@@ -22,8 +22,8 @@ const ownNames: Rule = (spec) =>
   });
 
 /** Amounts are cumulative: 5 % after 90 % updates nothing. */
-const growing: Rule = (spec) =>
-  phasesOf(spec).flatMap(({ path, phases }) =>
+const findIneffectivePhases: Rule = (spec) =>
+  listDeployPhases(spec).flatMap(({ path, phases }) =>
     phases.flatMap((phase, index) => {
       const before = phases.findIndex((other, at) => at < index && coversPhase(other, phase));
       const earlier = phases[before];
@@ -34,17 +34,17 @@ const growing: Rule = (spec) =>
     }),
   );
 
-export const phaseOrderRules: readonly Rule[] = [ownNames, growing];
+export const phaseOrderRules: readonly Rule[] = [ownNames, findIneffectivePhases];
 
-const phasesOf = (spec: Parameters<Rule>[0]): { path: Path; phases: NonNullable<DeploySpec['phases']> }[] =>
-  placedDeploys(spec).map(({ path, deploy }) => ({ path: [...path, 'phases'], phases: deploy.phases ?? [] }));
+const listDeployPhases = (spec: Parameters<Rule>[0]): { path: Path; phases: NonNullable<DeploySpec['phases']> }[] =>
+  listPlacedDeploys(spec).map(({ path, deploy }) => ({ path: [...path, 'phases'], phases: deploy.phases ?? [] }));
 
 /** The common prefix of the names if one phase becomes several. */
 const phaseName = (phase: PhaseSpec, index: number): string =>
   phase.name ?? ('forEach' in phase ? phase.forEach : `phase-${index + 1}`);
 
 function coversPhase(earlier: PhaseSpec, later: PhaseSpec): boolean {
-  const [much, more] = [measureOf(earlier.amount), measureOf(later.amount)];
+  const [much, more] = [measureAmount(earlier.amount), measureAmount(later.amount)];
   return isScopeWithin(later, earlier) && much.of === more.of && more.size <= much.size;
 }
 
@@ -54,7 +54,7 @@ function isScopeWithin(inner: PhaseSpec, outer: PhaseSpec): boolean {
 }
 
 /** Without the units, only amounts of the same kind can be compared. */
-function measureOf(amount: PhaseAmount): { readonly of: string; readonly size: number } {
+function measureAmount(amount: PhaseAmount): { readonly of: string; readonly size: number } {
   const [inner, what] = 'units' in amount ? [amount.units, 'units'] : [amount, 'tasks'];
   if ('count' in inner) return { of: what, size: inner.count };
   return { of: `% of ${what}`, size: 'percent' in inner ? inner.percent : 100 };

@@ -1,18 +1,18 @@
 import { DEFAULT_AMOUNTS, DEFAULT_PACE } from '../../deploy/defaults';
-import { lookbackOf } from '../../health/lookback';
+import { computeLookback } from '../../health/lookback';
 import { formatDuration } from '../../text';
 import { formatAmount, type PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { placedDeploys } from './deploys';
+import { listPlacedDeploys } from './deploys';
 
 /** Phases that reveal a bad version while it is small (Conveyor §6, best practices). */
 const LARGEST_FIRST_PERCENT = 10;
 
 const bakes: Rule = (spec) =>
-  placedDeploys(spec).flatMap(({ path, deploy }) =>
-    bakesOf(deploy).flatMap((bake) => bakeFindings([...path, ...bake.at], deploy, bake, 'the next phase')),
+  listPlacedDeploys(spec).flatMap(({ path, deploy }) =>
+    listBakes(deploy).flatMap((bake) => bakeFindings([...path, ...bake.at], deploy, bake, 'the next phase')),
   );
 
 const canaryBakes: Rule = (spec) =>
@@ -23,7 +23,7 @@ const canaryBakes: Rule = (spec) =>
   });
 
 const firstPhase: Rule = (spec) =>
-  placedDeploys(spec).flatMap(({ path, deploy }) => {
+  listPlacedDeploys(spec).flatMap(({ path, deploy }) => {
     const [first] = deploy.phases ?? [{ amount: { percent: 1 } }];
     if (first && percentCovered(first.amount) <= LARGEST_FIRST_PERCENT) return [];
     const message = first
@@ -42,7 +42,7 @@ const firstPhase: Rule = (spec) =>
 
 /** Some problems appear only when a whole region runs the new version; they should appear in a single region. */
 const wholeRegion: Rule = (spec) =>
-  placedDeploys(spec).flatMap(({ path, deploy }) => {
+  listPlacedDeploys(spec).flatMap(({ path, deploy }) => {
     const phases = deploy.phases;
     if (phases === undefined || phases.length === 0 || phases.some(coversARegion)) return [];
     const message = 'no phase covers a whole region before the last one covers them all';
@@ -52,7 +52,7 @@ const wholeRegion: Rule = (spec) =>
 
 /** The default phases apply if a file has none; the author of a completion alone may believe that it is the only phase. */
 const completionAlone: Rule = (spec) =>
-  placedDeploys(spec).flatMap(({ path, deploy }) => {
+  listPlacedDeploys(spec).flatMap(({ path, deploy }) => {
     if (deploy.phases !== undefined || deploy.completion === undefined) return [];
     const before = DEFAULT_AMOUNTS.map(formatAmount).join(' and ');
     const message = `without phases, ${before} of the tasks come before the completion, with ${formatDuration(DEFAULT_PACE.bake)} after each`;
@@ -68,7 +68,7 @@ interface PhaseBake {
   readonly bakeMs: number;
 }
 
-function bakesOf(deploy: DeploySpec): PhaseBake[] {
+function listBakes(deploy: DeploySpec): PhaseBake[] {
   const defaults: PhaseBake[] = deploy.phases
     ? []
     : [{ at: ['phases'], name: 'every phase', bakeMs: DEFAULT_PACE.bake }];
@@ -97,10 +97,12 @@ function bakeFindings(
         'let it bake for some minutes',
       ),
     ];
-  const lookbacks = healthChecks.map((check) => lookbackOf(check, healthInterval));
+  const lookbacks = healthChecks.map((check) => computeLookback(check, healthInterval));
   const needed = Math.max(0, ...lookbacks);
   if (bakeMs >= needed) return [];
-  const slow = healthChecks.filter((check) => lookbackOf(check, healthInterval) > bakeMs).map((check) => check.name);
+  const slow = healthChecks
+    .filter((check) => computeLookback(check, healthInterval) > bakeMs)
+    .map((check) => check.name);
   const message = `${name} bakes for ${formatDuration(bakeMs)}, shorter than what ${[...new Set(slow)].join(', ')} looks back`;
   return [
     errorAt(path, 'bake-too-short', message, `let it bake for ${formatDuration(needed)} at least, or look back less`),

@@ -1,11 +1,11 @@
-import { calendarFaults, neverFires, weekdaysOf } from '../../calendar/ticks';
+import { calendarFaults, neverFires, listWeekdays } from '../../calendar/ticks';
 import { isTimezone } from '../../calendar/zone';
 import { timezoneFor } from '../../calendar/zoneName';
 import type { Rule } from '../rule';
-import { windowsOf } from '../../release/openTimes';
+import { listActionWindows } from '../../release/openTimes';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { placedBlackouts } from './blackouts';
+import { listBlackouts } from './blackouts';
 import type { WindowSpec } from '../times';
 
 /** The times at which deploys may start: zones that exist, valid cron lines, and times at which people are at work. */
@@ -15,7 +15,7 @@ const calendarMode: Rule = ({ schedule }) => {
     ...(isCalendar && schedule.calendar === undefined
       ? [errorAt(['schedule'], 'missing-calendar', 'mode calendar has no calendar', 'add calendar: "0 10 * * 1-4"')]
       : []),
-    ...(schedule.calendar !== undefined && !isCalendar ? [unusedCalendar(schedule.mode)] : []),
+    ...(schedule.calendar !== undefined && !isCalendar ? [reportUnusedCalendar(schedule.mode)] : []),
     ...(schedule.calendar !== undefined && schedule.timezone === undefined
       ? [
           errorAt(
@@ -31,7 +31,7 @@ const calendarMode: Rule = ({ schedule }) => {
 };
 
 /** The default is continuous, so a calendar without a mode would let deploys start at any time. */
-const unusedCalendar = (mode: string): Finding =>
+const reportUnusedCalendar = (mode: string): Finding =>
   errorAt(
     ['schedule', 'calendar'],
     'no-effect',
@@ -42,8 +42,8 @@ const unusedCalendar = (mode: string): Finding =>
 const timezones: Rule = (spec) => {
   const zoned: [Path, { readonly timezone?: string | undefined }][] = [
     [['schedule'], spec.schedule],
-    ...placedWindows(spec),
-    ...placedBlackouts(spec),
+    ...listPlacedWindows(spec),
+    ...listBlackouts(spec),
   ];
   return zoned.flatMap(([path, { timezone }]) => {
     if (timezone === undefined || isTimezone(timezone)) return [];
@@ -54,7 +54,7 @@ const timezones: Rule = (spec) => {
 };
 
 const windows: Rule = (spec) =>
-  placedWindows(spec).flatMap(([path, window]): Finding[] => {
+  listPlacedWindows(spec).flatMap(([path, window]): Finding[] => {
     const late = window.days.filter((day) => ['fri', 'sat', 'sun'].includes(day));
     return [
       ...(window.from === window.to
@@ -77,7 +77,7 @@ const windows: Rule = (spec) =>
 /** An action that one closing pauses and the other lets continue would do neither. */
 const closings: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
-    const all = windowsOf(action);
+    const all = listActionWindows(action);
     const odd = all.findIndex(({ onClose }) => onClose !== all[0]?.onClose);
     if (odd < 0) return [];
     const message = `the windows of ${name} close in two ways`;
@@ -87,7 +87,7 @@ const closings: Rule = (spec) =>
 
 /** Only deploys are counted, and the count needs openings at which it starts again. */
 const counts: Rule = (spec) =>
-  placedWindows(spec).flatMap(([path, window]): Finding[] => {
+  listPlacedWindows(spec).flatMap(([path, window]): Finding[] => {
     const [, name = ''] = path;
     if (window.maxDeploys === undefined) return [];
     const at = [...path, 'maxDeploys'];
@@ -100,10 +100,10 @@ const counts: Rule = (spec) =>
 export const scheduleRules: readonly Rule[] = [calendarMode, timezones, windows, closings, counts];
 
 /** Each window with its place in the file. */
-function placedWindows(spec: PipelineSpec): [Path, WindowSpec][] {
+function listPlacedWindows(spec: PipelineSpec): [Path, WindowSpec][] {
   return Object.entries(spec.actions).flatMap(([name, action]) => {
     const path = ['actions', name, 'window'];
-    return windowsOf(action).map((window, index): [Path, WindowSpec] => [
+    return listActionWindows(action).map((window, index): [Path, WindowSpec] => [
       Array.isArray(action.window) ? [...path, index] : path,
       window,
     ]);
@@ -129,7 +129,7 @@ function cron(path: Path, text: string): Finding[] {
   if (faults.length > 0) return faults.map((fault) => errorAt(path, 'invalid-cron', fault, hint));
   if (neverFires(text))
     return [errorAt(path, 'never-fires', `no day is ever ${text}`, 'name a day of the month that the month has')];
-  const days = weekdaysOf(text);
+  const days = listWeekdays(text);
   const late = [5, 6, 0].filter((day) => days.has(day)).map((day) => DAYS[day]);
   return late.length > 0 ? [lateInTheWeek(path, late.join(', '))] : [];
 }

@@ -1,4 +1,4 @@
-import { ancestors, dependencies, sourceOf } from '../../release/graph';
+import { ancestors, dependencies, findInputSource } from '../../release/graph';
 import { formatDuration } from '../../text';
 import type { Rule } from '../rule';
 import type { PipelineSpec, SoakSpec } from '../pipeline';
@@ -12,7 +12,9 @@ const soaks: Rule = (spec) =>
     const { soak } = action;
     const where =
       'action' in soak ? inAction(spec, name, soak.action, [...path, 'action']) : elsewhere(spec, name, soak, path);
-    return where.length > 0 ? where : [...outlasting(spec, soak, [...path, 'for']), ...overtaken(spec, soak, path)];
+    return where.length > 0
+      ? where
+      : [...findOutlastingSoak(spec, soak, [...path, 'for']), ...overtaken(spec, soak, path)];
   });
 
 function inAction(spec: PipelineSpec, name: string, place: string, path: Path): Finding[] {
@@ -37,7 +39,7 @@ function inAction(spec: PipelineSpec, name: string, place: string, path: Path): 
 
 /** The version that soaks and the one that continues have the same source. */
 const isSameSource = ({ actions }: PipelineSpec, name: string, place: string, input: string): boolean =>
-  JSON.stringify(sourceOf(actions, name, input)) === JSON.stringify(sourceOf(actions, place, input));
+  JSON.stringify(findInputSource(actions, name, input)) === JSON.stringify(findInputSource(actions, place, input));
 
 function ofAnother(path: Path, name: string, place: string, input: string): Finding {
   const message = `${place} does not deploy the ${input} that ${name} deploys`;
@@ -74,7 +76,7 @@ function elsewhere(spec: PipelineSpec, name: string, { pipeline, artifact }: Els
 }
 
 /** Releases that wait behind a soaking one would expire in the queue. */
-function outlasting({ releases }: PipelineSpec, soak: SoakSpec, path: Path): Finding[] {
+function findOutlastingSoak({ releases }: PipelineSpec, soak: SoakSpec, path: Path): Finding[] {
   const { expireAfter } = releases;
   if (expireAfter === undefined || soak.for < expireAfter) return [];
   const message = `a soak of ${formatDuration(soak.for)} is no shorter than expireAfter: what is queued meanwhile expires`;

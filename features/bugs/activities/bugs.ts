@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../../../domain/artifact';
-import { hitWords, isFoundAnew, isInForce, namedOnlyIn, type Bug, type BugHit, type BugSearch } from '../domain/bug';
+import { hitWords, isFoundAnew, isInForce, toNamedOnly, type Bug, type BugHit, type BugSearch } from '../domain/bug';
 import type { BugNotice } from '../../../domain/release/bugNotice';
-import { builtFrom, hitAmong, type ArtifactHit } from '../domain/hits';
+import { listBuiltTargets, hitAmong, type ArtifactHit } from '../domain/hits';
 import { ConveyorError } from '../../../domain/errors';
 import { workflowIds } from '../../../domain/ids';
 import { BUG_LIMITS } from '../../../domain/limits';
@@ -12,10 +12,10 @@ import type { IndexedRelease, PipelineIndex } from '../../../domain/pipeline/pip
 import { cutText } from '../../../domain/size';
 import { formatTime } from '../../../domain/text';
 import { atOnce } from '../../../activities/atOnce';
-import { beating, type Clock } from '../../../activities/clock';
-import { knownBugs } from './lookForBugs';
-import { affectedBy, graphsOf, type GraphPorts } from './dependencyGraphs';
-import { affectedBySboms, hitIn, sbomStoresOf } from './sboms';
+import { withHeartbeats, type Clock } from '../../../activities/clock';
+import { readKnownBugs } from './lookForBugs';
+import { findAffectedTargets, listDependencyGraphs, type GraphPorts } from './dependencyGraphs';
+import { searchSboms, hitIn, listSbomStores } from './sboms';
 
 export interface BugPorts extends GraphPorts {
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export function createBugActivities(ports: BugPorts) {
      */
     searchBug: ({ bug, again, heartbeatTimeoutMs }: SearchOrder): Promise<BugSearch> => {
       const { heartbeat } = Context.current();
-      return beating(
+      return withHeartbeats(
         heartbeatTimeoutMs / 3,
         () => heartbeat(),
         () => search(ports, bug, again),
@@ -56,11 +56,11 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
   // The search may have waited long for a graph, and the bug may be closed by now.
   const bug = await asItStands(ports, ordered);
   if (bug === undefined || !isInForce(bug)) return nothing;
-  const sources = bug.advisory === undefined ? graphsOf(ports) : sbomStoresOf(ports);
+  const sources = bug.advisory === undefined ? listDependencyGraphs(ports) : listSbomStores(ports);
   const wanted = bug.advisory === undefined ? 'dependency-graph' : 'dependency-graph of the type sboms';
   if (sources.length === 0)
     return { ...nothing, problem: `no ${wanted} is configured, so nobody knows what contains it` };
-  const listed = await listedReleases(ports, bug, again);
+  const listed = await listSearchedReleases(ports, bug, again);
   try {
     const { hitOf, poor } = await answersAbout(ports, bug, listed);
     const hits = hitsIn(listed, hitOf);
@@ -83,7 +83,7 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
 
 /** Undefined if the bug is forgotten, which happens only to bugs that are not in force. */
 async function asItStands({ client }: BugPorts, ordered: Bug): Promise<Bug | undefined> {
-  const known = (await knownBugs(client)).find(({ id }) => id === ordered.id);
+  const known = (await readKnownBugs(client)).find(({ id }) => id === ordered.id);
   return known && { ...ordered, to: known.to, closed: known.closed };
 }
 
@@ -97,19 +97,23 @@ async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedR
   const artifacts = listed.flatMap((release) => release.artifacts);
   const { advisory } = bug;
   if (advisory === undefined) {
-    const affected = await affectedBy(ports, bug, builtFrom(artifacts));
+    const affected = await findAffectedTargets(ports, bug, listBuiltTargets(artifacts));
     return { hitOf: (some) => hitAmong(some, affected), poor: {} };
   }
-  const hits = await affectedBySboms(ports, [advisory], artifacts);
+  const hits = await searchSboms(ports, [advisory], artifacts);
   const [first] = hits.unreadable.values();
   const unread = first
     ? { unread: { count: hits.unreadable.size, why: cutText(first.message, BUG_LIMITS.path.max) } }
     : {};
-  return { hitOf: (some) => hitIn(hits, advisory, some), poor: { ...unread, ...namedOnlyIn(hits.namedOnly) } };
+  return { hitOf: (some) => hitIn(hits, advisory, some), poor: { ...unread, ...toNamedOnly(hits.namedOnly) } };
 }
 
 /** All releases under way, and the newest successful release of each pipeline. */
-async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean): Promise<readonly IndexedRelease[]> {
+async function listSearchedReleases(
+  { index }: BugPorts,
+  { at }: Bug,
+  again: boolean,
+): Promise<readonly IndexedRelease[]> {
   const listed: IndexedRelease[] = [];
   const succeeded = new Set<string>();
   const since = again ? Date.parse(at) - MINUTE_MS : -Infinity;

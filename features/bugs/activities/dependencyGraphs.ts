@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Bug } from '../domain/bug';
-import { keyOf, type Affected, type Built } from '../domain/hits';
+import { formatBuiltKey, type Affected, type Built } from '../domain/hits';
 import { ConveyorError } from '../../../domain/errors';
 import { workflowIds } from '../../../domain/ids';
 import { callExtension } from '../../../sdk/client';
@@ -11,19 +11,19 @@ import type { CallPorts } from '../../../activities/pushCalls';
 /** The means to ask dependency graphs which artifacts contain a bug. */
 export type GraphPorts = Pick<CallPorts, 'registry' | 'fetch'> & { readonly client: Client };
 
-export const graphsOf = ({ registry }: Pick<GraphPorts, 'registry'>): readonly ExtensionRef[] =>
+export const listDependencyGraphs = ({ registry }: Pick<GraphPorts, 'registry'>): readonly ExtensionRef[] =>
   registry.extensions.filter(({ kind, holdsSboms }) => kind === 'dependency-graph' && !holdsSboms);
 
 /**
  * The built targets that contain a bug, by their keys. Every graph is asked, even with no targets, so that a bug that all graphs refuse is known
  * at once. A graph need not know the revisions of another. @throws the refusal if no graph takes the question
  */
-export async function affectedBy(
+export async function findAffectedTargets(
   ports: GraphPorts,
   bug: Bug,
   built: readonly Built[],
 ): Promise<ReadonlyMap<string, Affected>> {
-  const graphs = graphsOf(ports);
+  const graphs = listDependencyGraphs(ports);
   const refusals: Error[] = [];
   const affected: Affected[] = [];
   for (const graph of graphs)
@@ -35,7 +35,7 @@ export async function affectedBy(
     }
   const [refusal] = refusals;
   if (refusal && refusals.length === graphs.length) throw refusal;
-  return new Map(affected.map((one) => [keyOf(one), one]));
+  return new Map(affected.map((one) => [formatBuiltKey(one), one]));
 }
 
 async function askInPages(

@@ -1,12 +1,12 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../../../domain/artifact';
-import { hitWords, isInForce, namedOnlyIn, type Bug, type BugRecords } from '../domain/bug';
-import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/hits';
+import { hitWords, isInForce, toNamedOnly, type Bug, type BugRecords } from '../domain/bug';
+import { listBuiltTargets, hitAmong, type Affected, type ArtifactHit } from '../domain/hits';
 import { workflowIds } from '../../../domain/ids';
 import { neverRan } from '../../../domain/queryRefusals';
 import type { BugLook } from '../../../domain/release/bugNotice';
-import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
-import { affectedBySboms, hitIn, sbomOf, sbomStoresOf, type SbomHits } from './sboms';
+import { findAffectedTargets, listDependencyGraphs, isRefusal, type GraphPorts } from './dependencyGraphs';
+import { searchSboms, hitIn, getSbomPlace, listSbomStores, type SbomHits } from './sboms';
 
 /**
  * Looks for the bugs in force in some artifacts. If no graph and no store of SBOMs could answer, none is asked. If a graph refuses to answer about a
@@ -14,33 +14,34 @@ import { affectedBySboms, hitIn, sbomOf, sbomStoresOf, type SbomHits } from './s
  * SBOM cannot be read
  */
 export async function lookForBugs(ports: GraphPorts, artifacts: readonly Artifact[]): Promise<BugLook> {
-  const hasGraph = graphsOf(ports).length > 0 && builtFrom(artifacts).length > 0;
-  const hasSbom = sbomStoresOf(ports).length > 0 && artifacts.some((artifact) => sbomOf(artifact) !== undefined);
+  const hasGraph = listDependencyGraphs(ports).length > 0 && listBuiltTargets(artifacts).length > 0;
+  const hasSbom =
+    listSbomStores(ports).length > 0 && artifacts.some((artifact) => getSbomPlace(artifact) !== undefined);
   if (!hasGraph && !hasSbom) return {};
-  const bugs = (await knownBugs(ports.client)).filter(isInForce);
+  const bugs = (await readKnownBugs(ports.client)).filter(isInForce);
   const asked = bugs.filter(({ advisory }) => (advisory === undefined ? hasGraph : hasSbom));
   const advisories = asked.flatMap(({ advisory }) => advisory ?? []);
-  const sboms = advisories.length === 0 ? NO_HITS : affectedBySboms(ports, advisories, artifacts);
+  const sboms = advisories.length === 0 ? NO_HITS : searchSboms(ports, advisories, artifacts);
   const found = await Promise.all(
     asked.map(async (bug) => {
-      const hit = await hitOf(ports, sboms, bug, artifacts);
+      const hit = await findBugHit(ports, sboms, bug, artifacts);
       return hit && hitWords(bug, hit);
     }),
   );
   const bug = found.find((words) => words !== undefined);
-  return { ...(bug === undefined ? {} : { bug }), ...namedOnlyIn((await sboms).namedOnly) };
+  return { ...(bug === undefined ? {} : { bug }), ...toNamedOnly((await sboms).namedOnly) };
 }
 
 const NO_HITS: SbomHits = { chains: new Map(), unreadable: new Map(), namedOnly: 0 };
 
-async function hitOf(
+async function findBugHit(
   ports: GraphPorts,
   sboms: SbomHits | Promise<SbomHits>,
   bug: Bug,
   artifacts: readonly Artifact[],
 ): Promise<ArtifactHit | undefined> {
   if (bug.advisory === undefined)
-    return hitAmong(artifacts, await affectedBy(ports, bug, builtFrom(artifacts)).catch(unlessRefused));
+    return hitAmong(artifacts, await findAffectedTargets(ports, bug, listBuiltTargets(artifacts)).catch(unlessRefused));
   const hits = await sboms;
   const [problem] = hits.unreadable.values();
   const hit = hitIn(hits, bug.advisory, artifacts);
@@ -55,7 +56,7 @@ function unlessRefused(error: unknown): ReadonlyMap<string, Affected> {
 }
 
 /** Empty if no bug was ever reported. */
-export async function knownBugs(client: Client): Promise<readonly Bug[]> {
+export async function readKnownBugs(client: Client): Promise<readonly Bug[]> {
   try {
     return await bugsOfRun(client);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { identityOf, type Artifact } from '../../../domain/artifact';
+import { formatIdentity, type Artifact } from '../../../domain/artifact';
 import type { Advisory } from '../domain/advisory';
 import { pathText, type ArtifactHit } from '../domain/hits';
 import { readSbom } from '../domain/sbom/read';
@@ -18,11 +18,11 @@ export interface SbomPorts {
   readonly fetch?: Fetch;
 }
 
-export const sbomStoresOf = ({ registry }: SbomPorts): readonly ExtensionRef[] =>
+export const listSbomStores = ({ registry }: SbomPorts): readonly ExtensionRef[] =>
   registry.extensions.filter(({ holdsSboms }) => holdsSboms === true);
 
 /** The place of an artifact's SBOM in a store; undefined if it names none. */
-export const sbomOf = ({ metadata }: Pick<Artifact, 'metadata'>): string | undefined => metadata['sbom'];
+export const getSbomPlace = ({ metadata }: Pick<Artifact, 'metadata'>): string | undefined => metadata['sbom'];
 
 /** The number of SBOMs that a worker has in memory at the same time; other requests wait. */
 const SBOMS_AT_ONCE = 4;
@@ -43,12 +43,12 @@ export interface SbomHits {
 /**
  * Reads each SBOM once, compares it with all advisories, and drops it. @throws ConveyorError `extension-unavailable` while a store does not answer
  */
-export async function affectedBySboms(
+export async function searchSboms(
   ports: SbomPorts,
   advisories: readonly Advisory[],
   artifacts: readonly Artifact[],
 ): Promise<SbomHits> {
-  const places = new Set(artifacts.flatMap((artifact) => sbomOf(artifact) ?? []));
+  const places = new Set(artifacts.flatMap((artifact) => getSbomPlace(artifact) ?? []));
   const chains = new Map(advisories.map((advisory) => [advisory, new Map<string, string>()]));
   const unreadable = new Map<string, ConveyorError>();
   let namedOnly = 0;
@@ -76,8 +76,8 @@ export function hitIn(
   artifacts: readonly Artifact[],
 ): ArtifactHit | undefined {
   for (const artifact of artifacts) {
-    const path = chains.get(advisory)?.get(sbomOf(artifact) ?? '');
-    if (path !== undefined) return { artifact: identityOf(artifact), path };
+    const path = chains.get(advisory)?.get(getSbomPlace(artifact) ?? '');
+    if (path !== undefined) return { artifact: formatIdentity(artifact), path };
   }
   return undefined;
 }
@@ -87,7 +87,7 @@ async function fetchSbom(ports: SbomPorts, sbom: string): Promise<Sbom> {
   const unreadable = (why: string): ConveyorError => conveyorError('sbom-unreadable', { sbom, why });
   const path = pathIn(sbom);
   if (path === undefined) throw unreadable('it has to be a path in a store of SBOMs, such as kv/12.cdx.json');
-  for (const store of sbomStoresOf(ports)) {
+  for (const store of listSbomStores(ports)) {
     const got = await downloadSbom(ports.fetch, store, path);
     if (got === 'missing') continue;
     if ('refused' in got) throw unreadable(got.refused);

@@ -2,7 +2,7 @@ import { conveyorError } from '../../../domain/errors';
 import { reportOfAdvisory, requireBug, type BugReport } from '../domain/bug';
 import { parseAdvisory } from '../sdk/advisory';
 import { bugTable, bugText } from '../render/bugs';
-import { actorOf, withClient } from '../../../cli/door';
+import { resolveActor, withClient } from '../../../cli/door';
 import { requireReason } from '../../../cli/io';
 import { emit } from '../../../cli/output';
 import { readText } from '../../../cli/textFile';
@@ -34,7 +34,7 @@ const reportCommand: Register = (group, cli) => {
     .action(
       cli.handle<ReportOptions>(async ({ io, output, connect, options }) => {
         const toReport = readReport(options);
-        const actor = actorOf(io, connect);
+        const actor = resolveActor(io, connect);
         const reason = await requireReason(io, 'bugs report', options.reason);
         return withClient(io, connect, async (client) => {
           const bug = await client.reportBug(toReport(reason), actor);
@@ -77,7 +77,7 @@ const closeCommand: Register = (group, cli) => {
       cli.handle<ReasonOption & { readonly to?: string }, [string]>(async (call, id) => {
         const { io, output, connect, options } = call;
         requireBug(id);
-        const actor = actorOf(io, connect);
+        const actor = resolveActor(io, connect);
         const reason = await requireReason(io, 'bugs close', options.reason);
         return withClient(io, connect, async (client) => {
           const bug = await client.closeBug({ id, to: options.to ?? null, reason }, actor);

@@ -5,7 +5,7 @@ import { workflowIds } from '../../../domain/ids';
 import { neverRan } from '../../../domain/queryRefusals';
 import { DEFAULT_SETTINGS } from '../../../domain/settings';
 import type { bugs } from '../workflows/bugs';
-import { taskQueueOf } from '../../../client/apply';
+import { resolveTaskQueue } from '../../../client/apply';
 import type { ClientOptions } from '../../../client/options';
 import { isPolled } from '../../../client/readiness';
 import { untilTaken } from '../../../client/retaken';
@@ -16,7 +16,7 @@ import type { BugsClient } from './api';
 
 const WHAT = workflowIds.bugs;
 const unknown = (id: string) => () => conveyorError('unknown-bug', { id });
-const refused = (code: string, { message }: { readonly message: string }): ConveyorError =>
+const toRefusalError = (code: string, { message }: { readonly message: string }): ConveyorError =>
   code === 'bug-refused' ? conveyorError(code, { why: message }) : conveyorError('internal', { detail: message });
 
 export const bugsClient = (workflows: Workflows, options: ClientOptions): BugsClient => ({
@@ -27,20 +27,20 @@ export const bugsClient = (workflows: Workflows, options: ClientOptions): BugsCl
 
 /** Reports to the workflow of bugs, and starts that if necessary. */
 async function reportBug(workflows: Workflows, options: ClientOptions, report: BugReport, actor: string): Promise<Bug> {
-  const taskQueue = taskQueueOf(options);
+  const taskQueue = resolveTaskQueue(options);
   const send = async (): Promise<Bug> => {
     // Without a worker, a report would wait there for ever.
     if (!(await isPolled(workflows.temporal, taskQueue)))
       throw conveyorError('no-worker', { id: WHAT, unpolled: taskQueue });
     return updateBugs(workflows, options, 'report-bug', { ...report, actor });
   };
-  return workflows.withWording(WHAT, send, { notFound: unknown(WHAT), refused });
+  return workflows.withWording(WHAT, send, { notFound: unknown(WHAT), refused: toRefusalError });
 }
 
 async function closeBug(workflows: Workflows, options: ClientOptions, close: BugClose, actor: string): Promise<Bug> {
   if (!(await listBugs(workflows)).some(({ id }) => id === close.id)) throw unknown(close.id)();
   const send = () => updateBugs(workflows, options, 'close-bug', { ...close, actor });
-  return workflows.withWording(WHAT, send, { notFound: unknown(close.id), refused, workflowId: WHAT });
+  return workflows.withWording(WHAT, send, { notFound: unknown(close.id), refused: toRefusalError, workflowId: WHAT });
 }
 
 /** Newest first; empty before the first report. */
@@ -63,7 +63,7 @@ async function updateBugs(
   return untilTaken((updateId) =>
     client.workflow.executeUpdateWithStart<typeof bugs, Bug, [object]>(update, {
       startWorkflowOperation: new WithStartWorkflowOperation<typeof bugs>('bugs', {
-        ...{ workflowId: WHAT, taskQueue: taskQueueOf(options), workflowIdConflictPolicy: 'USE_EXISTING' },
+        ...{ workflowId: WHAT, taskQueue: resolveTaskQueue(options), workflowIdConflictPolicy: 'USE_EXISTING' },
         args: [{ heartbeatTimeoutMs, ...(records.bugs.length > 0 ? { records } : {}) }],
         staticSummary: 'bugs that are reported',
       }),

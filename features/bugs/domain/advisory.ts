@@ -141,7 +141,7 @@ const eventVersion = ({ introduced, fixed, last_affected: last, limit }: RangeEv
   introduced ?? fixed ?? last ?? limit ?? '';
 
 /** `esbuild from 0 before 0.25.0`, of each package. */
-export const affectedWords = ({ affected }: Advisory): string =>
+export const describeAffected = ({ affected }: Advisory): string =>
   affected
     .map(({ package: { name }, ranges, versions }) =>
       [name, ...ranges.map(({ events }) => events.map(eventWords).join(' ')), versions.join(', ')]

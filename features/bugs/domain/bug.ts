@@ -1,6 +1,6 @@
 import { conveyorError } from '../../../domain/errors';
 import { BUG_LIMITS, REQUEST_LIMITS } from '../../../domain/limits';
-import { affectedWords, hasPackages, type Advisory } from './advisory';
+import { describeAffected, hasPackages, type Advisory } from './advisory';
 import { isGroup, PRINCIPAL } from '../../../domain/principals';
 import type { Proofs } from '../../../domain/proof';
 import { cutText, firstWithin, jsonBytes, utf8Bytes } from '../../../domain/size';
@@ -145,12 +145,12 @@ const whyNotActor = (actor: string): string | undefined =>
 
 /** A repeated report stands for the same bug. */
 const sameBug = ({ bugs }: BugRecords, report: BugReport): Bug | undefined =>
-  bugs.find((bug) => bug.closed === null && aboutOf(bug) === aboutOf(report));
+  bugs.find((bug) => bug.closed === null && formatReportKey(bug) === formatReportKey(report));
 
-const aboutOf = ({ target, from, to, advisory }: BugReport): string =>
+const formatReportKey = ({ target, from, to, advisory }: BugReport): string =>
   JSON.stringify([target, from, to, advisory ?? null]);
 
-export function reported(
+export function addBugReport(
   records: BugRecords,
   report: BugReport,
   actor: string,
@@ -166,12 +166,12 @@ export function reported(
     { id, atMs: nowMs, again: false },
     { id, atMs: nowMs + SEARCH_AGAIN_MS, again: true },
   ];
-  const bugs = forgetting([...records.bugs, bug]);
+  const bugs = forgetOldBugs([...records.bugs, bug]);
   return { records: { ...records, next: records.next + 1, bugs, due: [...records.due, ...due] }, bug };
 }
 
 /** Bugs that are not in force refuse nothing: only the newest of these are kept. */
-function forgetting(bugs: readonly Bug[]): readonly Bug[] {
+function forgetOldBugs(bugs: readonly Bug[]): readonly Bug[] {
   const over = bugs.filter((bug) => !isInForce(bug)).slice(0, -BUG_LIMITS.kept.max);
   return bugs.filter((bug) => !over.includes(bug));
 }
@@ -197,10 +197,15 @@ export function whyNotClose({ bugs }: BugRecords, { id, to, reason }: BugClose, 
  * A bug that is closed without a fix was none, and refuses nothing any more. A fixed bug that is closed again without
  * `to` becomes such a bug.
  */
-export function closed(records: BugRecords, { id, to, reason }: BugClose, actor: string, nowMs: number): BugRecords {
+export function markBugClosed(
+  records: BugRecords,
+  { id, to, reason }: BugClose,
+  actor: string,
+  nowMs: number,
+): BugRecords {
   const closing = { by: actor, at: formatTime(nowMs), reason };
   const bugs = records.bugs.map((bug) => (bug.id === id ? slim({ ...bug, to, closed: closing }) : bug));
-  return { ...records, bugs: forgetting(bugs), due: records.due.filter((one) => one.id !== id) };
+  return { ...records, bugs: forgetOldBugs(bugs), due: records.due.filter((one) => one.id !== id) };
 }
 
 /** The part of a closed non-bug that is kept: its report and closing. */
@@ -215,7 +220,7 @@ export const nextSearch = ({ due }: BugRecords): SearchDue | undefined =>
   due.reduce<SearchDue | undefined>((first, one) => (first && first.atMs <= one.atMs ? first : one), undefined);
 
 /** Records the result of a search; a second search adds its further hits. */
-export function searched(records: BugRecords, done: SearchDue, found: BugSearch): BugRecords {
+export function recordSearch(records: BugRecords, done: SearchDue, found: BugSearch): BugRecords {
   const bugs = records.bugs.map((bug) =>
     bug.id === done.id ? { ...bug, search: withinRoom(besides(bug.search, found)) } : bug,
   );
@@ -226,7 +231,7 @@ export function searched(records: BugRecords, done: SearchDue, found: BugSearch)
  * A failed search goes behind those that may succeed. Other searches of its kind wait too, because they need the same
  * silent service. The second search of a bug stays behind the first, which alone covers older releases.
  */
-export function postponed(records: BugRecords, failed: SearchDue, nowMs: number): BugRecords {
+export function postponeSearch(records: BugRecords, failed: SearchDue, nowMs: number): BugRecords {
   const advisories = new Set(records.bugs.flatMap(({ id, advisory }) => (advisory === undefined ? [] : [id])));
   const isOfKind = ({ id }: SearchDue) => advisories.has(id) === advisories.has(failed.id);
   const later = (one: SearchDue) => ({ ...one, atMs: Math.max(one.atMs, nowMs + POSTPONED_MS) });
@@ -259,7 +264,7 @@ function besides(before: BugSearch | null, found: BugSearch): BugSearch {
     exposed: before.exposed + found.exposed,
     deployed: [...before.deployed, ...found.deployed],
     ...bothUnread(before.unread, found.unread),
-    ...namedOnlyIn((before.namedOnly ?? 0) + (found.namedOnly ?? 0)),
+    ...toNamedOnly((before.namedOnly ?? 0) + (found.namedOnly ?? 0)),
   };
 }
 
@@ -268,7 +273,7 @@ const bothUnread = (before: Unread | undefined, found: Unread | undefined): { re
     ? { unread: { count: (before?.count ?? 0) + (found?.count ?? 0), why: before?.why ?? found?.why ?? '' } }
     : {};
 
-export const namedOnlyIn = (count: number): Pick<BugSearch, 'namedOnly'> => (count === 0 ? {} : { namedOnly: count });
+export const toNamedOnly = (count: number): Pick<BugSearch, 'namedOnly'> => (count === 0 ? {} : { namedOnly: count });
 
 /** Cuts the hits to the room that all bugs share. */
 function withinRoom(search: BugSearch): BugSearch {
@@ -287,7 +292,7 @@ export const bugWords = (bug: Bug): string => `${bug.id} in ${bug.target} (${rev
 export const revisionWords = ({ from, to, advisory }: BugReport): string =>
   advisory === undefined
     ? `from ${from}, ${to === null ? 'no fix yet' : `fixed in ${to}`}`
-    : cutText(affectedWords(advisory), BUG_LIMITS.path.max);
+    : cutText(describeAffected(advisory), BUG_LIMITS.path.max);
 
 /** The same, with the dependency chain to the artifact. */
 export const hitWords = (bug: Bug, { artifact, path }: Pick<BugHit, 'artifact' | 'path'>): string =>

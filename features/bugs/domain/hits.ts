@@ -1,4 +1,4 @@
-import { identityOf, type Artifact } from '../../../domain/artifact';
+import { formatIdentity, type Artifact } from '../../../domain/artifact';
 import { BUG_LIMITS } from '../../../domain/limits';
 import { cutText } from '../../../domain/size';
 
@@ -17,14 +17,14 @@ export interface Affected extends Built {
 }
 
 /** The targets of artifacts, each once; artifacts without one are left out. */
-export function builtFrom(artifacts: readonly Artifact[]): readonly Built[] {
+export function listBuiltTargets(artifacts: readonly Artifact[]): readonly Built[] {
   const all = artifacts.flatMap(({ builtFrom: from }) =>
     from?.target === undefined ? [] : [{ target: from.target, revision: from.revision }],
   );
-  return [...new Map(all.map((built) => [keyOf(built), built])).values()];
+  return [...new Map(all.map((built) => [formatBuiltKey(built), built])).values()];
 }
 
-export const keyOf = ({ target, revision }: Built): string => `${revision} ${target}`;
+export const formatBuiltKey = ({ target, revision }: Built): string => `${revision} ${target}`;
 
 /** The identity of an artifact that contains a bug, with the dependency chain. */
 export interface ArtifactHit {
@@ -38,9 +38,9 @@ export function hitAmong(
   affected: ReadonlyMap<string, Affected>,
 ): ArtifactHit | undefined {
   for (const artifact of artifacts)
-    for (const built of builtFrom([artifact])) {
-      const hit = affected.get(keyOf(built));
-      if (hit) return { artifact: identityOf(artifact), path: pathText(hit.path) };
+    for (const built of listBuiltTargets([artifact])) {
+      const hit = affected.get(formatBuiltKey(built));
+      if (hit) return { artifact: formatIdentity(artifact), path: pathText(hit.path) };
     }
   return undefined;
 }

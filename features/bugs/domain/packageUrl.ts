@@ -18,10 +18,10 @@ export function packageIn(purl: string): PackageRef | undefined {
   // An at sign before a slash begins the scope of a package; some authors do not encode it.
   const [, path = '', version] = /^(.+?)(?:@([^@/]*))?$/.exec(rest) ?? [];
   // Empty segments are ignored. A regular expression for those at the end would take a minute for 100,000 of them.
-  const name = decoded(splitPath(path).join('/'));
-  const at = version === undefined ? undefined : decoded(version);
+  const name = tryDecode(splitPath(path).join('/'));
+  const at = version === undefined ? undefined : tryDecode(version);
   if (!name) return undefined;
-  const [first, ...others] = namesWith(type.toLowerCase(), name, decoded(subpath ?? '') ?? '');
+  const [first, ...others] = namesWith(type.toLowerCase(), name, tryDecode(subpath ?? '') ?? '');
   const key = (one: string): string => packageKey(type.toLowerCase(), one);
   return { keys: [key(first), ...others.map(key)], version: at || undefined };
 }
@@ -107,7 +107,7 @@ const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
 /** A key of a package by its type and name: the same for all spellings. */
 export const packageKey = (type: string, name: string): string => `${type}/${SAME_NAME[type]?.(name) ?? name}`;
 
-function decoded(text: string): string | undefined {
+function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

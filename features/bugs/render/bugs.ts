@@ -1,4 +1,4 @@
-import { namedOnlyWords } from '../../../domain/release/bugNotice';
+import { describeNamedOnly } from '../../../domain/release/bugNotice';
 import { isInForce, revisionWords, type Bug, type BugHit, type BugSearch } from '../domain/bug';
 import { conjugate, plural } from '../../../domain/text';
 import { listTable } from '../../../render/columns';
@@ -10,10 +10,10 @@ export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false
   const colors = paint(view.color);
   const cells = rows.map((bug) => [
     colors.bold(bug.id),
-    stateOf(bug),
+    describeBugState(bug),
     bug.target,
-    revisionsOf(bug),
-    foundIn(bug),
+    formatBugRevisions(bug),
+    describeSearch(bug),
     ago(bug.at, view),
     bug.reason,
   ]);
@@ -34,11 +34,11 @@ export function bugText(bug: Bug, view: View): string {
             ...hitLines(releaseHits(search.affected), search.affected, search.releases),
             ...hitLines(pipelineHits(search.exposed), search.exposed, search.deployed),
             ...unreadLines(search.unread),
-            ...namedOnlyLines(search.namedOnly),
+            ...formatNamedOnly(search.namedOnly),
           ]
         : [`  ${colors.red('cannot determine which releases contain it')}: ${search.problem}`];
   const lines = [
-    `${colors.bold(bug.id)} ${stateOf(bug)}: ${bug.target}, ${revisionsOf(bug)}: ${bug.reason}`,
+    `${colors.bold(bug.id)} ${describeBugState(bug)}: ${bug.target}, ${formatBugRevisions(bug)}: ${bug.reason}`,
     `  reported by ${bug.reportedBy} ${ago(bug.at, view)}`,
     ...ended,
     ...(bug.advisory?.unheld ?? []).map((why) => `  ${colors.yellow('not searched for')}: ${why}`),
@@ -52,15 +52,15 @@ const unreadLines = (unread: BugSearch['unread']): string[] =>
     ? []
     : [`  unreadable: ${plural(unread.count, 'SBOM')}, each of which may contain it: ${unread.why}`];
 
-const namedOnlyLines = (count: BugSearch['namedOnly']): string[] =>
-  count === undefined ? [] : [`  ${namedOnlyWords(count)}`];
+const formatNamedOnly = (count: BugSearch['namedOnly']): string[] =>
+  count === undefined ? [] : [`  ${describeNamedOnly(count)}`];
 
-const stateOf = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
+const describeBugState = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
 
-const revisionsOf = (bug: Bug): string =>
+const formatBugRevisions = (bug: Bug): string =>
   bug.advisory === undefined ? `${bug.from} to ${bug.to ?? 'now'}` : revisionWords(bug);
 
-function foundIn({ search }: Bug): string {
+function describeSearch({ search }: Bug): string {
   if (search === null) return 'searching';
   if (search.problem !== null) return 'unknown';
   return `${plural(search.affected, 'release')}, ${search.exposed} deployed`;

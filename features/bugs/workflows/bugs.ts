@@ -14,13 +14,13 @@ import {
 } from '@temporalio/workflow';
 import {
   bugWords,
-  closed,
+  markBugClosed,
   isInForce,
   nextSearch,
   NO_BUGS,
-  postponed,
-  reported,
-  searched,
+  postponeSearch,
+  addBugReport,
+  recordSearch,
   whyNotClose,
   whyNotReport,
   type Bug,
@@ -29,11 +29,11 @@ import {
   type BugReport,
   type SearchDue,
 } from '../domain/bug';
-import { list, marked, sections } from '../../../domain/markdown';
+import { list, formatMarkdown, sections } from '../../../domain/markdown';
 import { whyNotBelieved, withProof, type Proven } from '../../../domain/proof';
 import { showDetails } from '../../../workflows/details';
 import { FOREVER } from '../../../workflows/proxies';
-import { versioned } from '../../../workflows/versioning';
+import { buildVersioningOptions } from '../../../workflows/versioning';
 
 import type { BugActivities } from '../activities/bugs';
 
@@ -73,7 +73,7 @@ export async function bugs(order: BugsOrder): Promise<void> {
   scope.cancelRequested.catch(() => undefined);
   return CancellationScope.nonCancellable(() => new BugRun(order).keep());
 }
-setWorkflowOptions(versioned('bugs'), bugs);
+setWorkflowOptions(buildVersioningOptions('bugs'), bugs);
 
 class BugRun {
   private records: BugRecords;
@@ -116,21 +116,21 @@ class BugRun {
         { summary: `${bug.id}: what contains ${bug.target}` },
         [{ bug, again: due.again, heartbeatTimeoutMs }],
       );
-      this.records = searched(this.records, due, found);
+      this.records = recordSearch(this.records, due, found);
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      this.records = postponed(this.records, due, Date.now());
+      this.records = postponeSearch(this.records, due, Date.now());
     }
   }
 
   private report({ actor, proof, ...report }: ReportInput): Bug {
-    const done = reported(this.believed(proof), report, actor, Date.now());
+    const done = addBugReport(this.believed(proof), report, actor, Date.now());
     this.records = done.records;
     return done.bug;
   }
 
   private close({ actor, proof, ...close }: CloseInput): Bug {
-    this.records = closed(this.believed(proof), close, actor, Date.now());
+    this.records = markBugClosed(this.believed(proof), close, actor, Date.now());
     const bug = this.records.bugs.find(({ id }) => id === close.id);
     if (bug) return bug;
     throw ApplicationFailure.nonRetryable(`there is no ${close.id}`, 'bug-refused');
@@ -149,10 +149,10 @@ class BugRun {
 function describe({ bugs: all }: BugRecords): string {
   const inForce = all.filter(isInForce);
   return sections(
-    marked`**${String(inForce.length)}** bugs are in force: no release with any of them deploys.`,
+    formatMarkdown`**${String(inForce.length)}** bugs are in force: no release with any of them deploys.`,
     list(
       'In force:',
-      inForce.slice(-10).map((bug) => marked`${bugWords(bug)}`),
+      inForce.slice(-10).map((bug) => formatMarkdown`${bugWords(bug)}`),
     ),
   );
 }

@@ -29,7 +29,7 @@ export interface TicketService {
 }
 
 /** A service of tickets for one run, over its protocol or as a webhook. */
-export function ticketServiceOf(
+export function createTicketService(
   ports: ServicePorts,
   service: ExtensionRef,
   { at, open }: Pick<TicketRound, 'at' | 'open'>,

@@ -9,8 +9,8 @@ import { cutText } from '../../../domain/size';
 import type { PipelineSummary } from '../../../domain/views';
 import type { Registry } from '../../../settings/registry';
 import { atOnce } from '../../../activities/atOnce';
-import { beating } from '../../../activities/clock';
-import { ticketServiceOf, type ServicePorts, type TicketService } from './ticketService';
+import { withHeartbeats } from '../../../activities/clock';
+import { createTicketService, type ServicePorts, type TicketService } from './ticketService';
 
 export interface TicketPorts extends ServicePorts {
   readonly registry: Registry;
@@ -50,7 +50,7 @@ export function createTicketActivities(ports: TicketPorts) {
 
 function alive<T>({ heartbeatTimeoutMs }: Patient, work: () => Promise<T>): Promise<T> {
   const { heartbeat } = Context.current();
-  return beating(heartbeatTimeoutMs / 3, () => heartbeat(), work);
+  return withHeartbeats(heartbeatTimeoutMs / 3, () => heartbeat(), work);
 }
 
 /** By name; a pipeline that ended and was applied again has its present state. */
@@ -63,7 +63,7 @@ async function pipelinesByName({ index }: TicketPorts): Promise<ReadonlyMap<stri
 async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound> {
   const { freshness } = ports.registry;
   if (freshness.tickets === null) return { ...round, problem: NO_SERVICE };
-  const service = ticketServiceOf(ports, ports.registry.find('tickets', freshness.tickets), round);
+  const service = createTicketService(ports, ports.registry.find('tickets', freshness.tickets), round);
   const [pipelines, now] = [await pipelinesByName(ports), await ports.clock.now()];
   const steps = round.open.map((ticket) => ticketStep(ticket, pipelines.get(ticket.pipeline), freshness, now));
   const desk = new TicketDesk(service, async () => (await ports.clock.now()) - now >= MAX_TENDING_MS);
@@ -101,8 +101,8 @@ class TicketDesk {
 
   async take(step: TicketStep): Promise<StepTaken> {
     if (step.kind === 'keep') return { ticket: step.ticket };
-    if (this.silent >= MAX_UNANSWERED) return missed(step, 'late', this.silence ?? '');
-    if (await this.isOver()) return missed(step, 'late', 'its service did not come to it within an hour');
+    if (this.silent >= MAX_UNANSWERED) return createMissedStep(step, 'late', this.silence ?? '');
+    if (await this.isOver()) return createMissedStep(step, 'late', 'its service did not come to it within an hour');
     try {
       const taken = await this.ask(step);
       this.heard();
@@ -111,11 +111,11 @@ class TicketDesk {
       if (!(error instanceof ConveyorError)) throw error;
       if (error.code === 'extension-rejected') {
         this.heard();
-        return missed(step, 'refused', error.message);
+        return createMissedStep(step, 'refused', error.message);
       }
       this.silent += 1;
       this.silence = error.message;
-      return missed(step, 'late', error.message);
+      return createMissedStep(step, 'late', error.message);
     }
   }
 
@@ -148,7 +148,7 @@ class TicketDesk {
 
 const CLOSED = { closedByHand: true } as const;
 
-const missed = ({ ticket }: TicketStep, kind: 'late' | 'refused', why: string): StepTaken => ({
+const createMissedStep = ({ ticket }: TicketStep, kind: 'late' | 'refused', why: string): StepTaken => ({
   ticket,
   event: { kind, said: cutText(`${ticket.pipeline}: ${why}`, 300) },
 });

@@ -3,7 +3,7 @@ import { formatTime } from '../../../domain/text';
 import type { PipelineSummary } from '../../../domain/views';
 import type { FreshnessPolicy } from './policy';
 import type { TicketRound } from './round';
-import { badness, freshnessOf, type FreshnessView } from './view';
+import { badness, judgeFreshness, type FreshnessView } from './view';
 import type { OpenTicket } from './ticket';
 
 /** The last daily run, if there was one. */
@@ -41,7 +41,7 @@ export function freshnessReport(
   const tickets = new Map(round?.open.map((ticket) => [ticket.pipeline, ticket]));
   const views = pipelines
     .filter(({ ended }) => !ended)
-    .map((pipeline) => withTicket(freshnessOf(pipeline, policy, nowMs), tickets.get(pipeline.id)));
+    .map((pipeline) => withTicket(judgeFreshness(pipeline, policy, nowMs), tickets.get(pipeline.id)));
   const deployed = views.flatMap(({ deployedAt }) => (deployedAt === null ? [] : [Date.parse(deployedAt)]));
   const young = deployed.filter((atMs) => nowMs - atMs <= WEEK_MS).length;
   return {

@@ -1,5 +1,5 @@
 import { TICKET_LIMITS } from '../../../domain/limits';
-import { aligned, list, marked, sections } from '../../../domain/markdown';
+import { alignCells, list, formatMarkdown, sections } from '../../../domain/markdown';
 import { formatTime } from '../../../domain/text';
 import type { OpenTicket } from './ticket';
 
@@ -55,16 +55,16 @@ export function withEvent(round: TicketRound, event: RoundEvent): TicketRound {
 
 /** For the Web UI. */
 export function roundDetails(round: TicketRound | null): string {
-  if (round === null) return sections(marked`Looks for pipelines that have not been deployed for long.`);
+  if (round === null) return sections(formatMarkdown`Looks for pipelines that have not been deployed for long.`);
   const { open, problem, said } = round;
   const rows = ROUND_WORDS.map(([name, what]) => [String(round[name]), what]);
   return sections(
-    marked`**${String(open.length)}** tickets are open for pipelines that have not been deployed for long.`,
-    ...(problem === null ? [] : [marked`${problem}`]),
-    aligned(rows),
+    formatMarkdown`**${String(open.length)}** tickets are open for pipelines that have not been deployed for long.`,
+    ...(problem === null ? [] : [formatMarkdown`${problem}`]),
+    alignCells(rows),
     list(
       'Not done:',
-      said.map((one) => marked`${one}`),
+      said.map((one) => formatMarkdown`${one}`),
     ),
   );
 }

@@ -3,7 +3,7 @@ import { TICKET_LIMITS } from '../../../domain/limits';
 import { DAY_MS } from '../../../domain/milliseconds';
 import { isGroup, type Principal } from '../../../domain/principals';
 import { cutText } from '../../../domain/size';
-import { listed, plural, withReason } from '../../../domain/text';
+import { joinWords, plural, withReason } from '../../../domain/text';
 import type { PipelineSummary, Stopped } from '../../../domain/views';
 import type { FreshnessPolicy } from './policy';
 import type { FreshnessView } from './view';
@@ -58,11 +58,11 @@ export function ticketText(
 ): TicketText {
   const { id, owners, state, deployedAt, dueAt, traffic } = view;
   const isOverdue = state === 'overdue';
-  const managers = isOverdue ? managersOf(owners, policy) : [];
+  const managers = isOverdue ? listManagers(owners, policy) : [];
   const afterMs = traffic === 'high' ? policy.highTraffic.afterMs : policy.ticketAfterMs;
   const lines = [
     `Services${traffic === 'high' ? ' with high traffic' : ''} have to be deployed every ${plural(Math.round(afterMs / DAY_MS), 'day')} at least. The pipeline ${id} brought something new into production last at ${deployedAt ?? ''}.`,
-    ...stoppedLines(view, stopped),
+    ...formatStopLines(view, stopped),
     isOverdue ? overdueLine(owners, managers, policy) : `It escalates at ${dueAt ?? ''}.`,
     `A deploy that succeeds closes this ticket within a day: conveyor release ${id}`,
   ];
@@ -74,7 +74,7 @@ export function ticketText(
   };
 }
 
-function stoppedLines({ id, because }: FreshnessView, stopped: Stopped | undefined): readonly string[] {
+function formatStopLines({ id, because }: FreshnessView, stopped: Stopped | undefined): readonly string[] {
   if (because === null) return [];
   const by = stopped ? withReason(` by ${stopped.actor} since ${stopped.at}`, stopped.reason) : '';
   const verb = because === 'held' ? 'unhold' : 'unfreeze';
@@ -83,12 +83,12 @@ function stoppedLines({ id, because }: FreshnessView, stopped: Stopped | undefin
 
 function overdueLine(owners: readonly Principal[], managers: readonly Principal[], policy: FreshnessPolicy): string {
   const since = `Nothing was deployed for ${plural(Math.round(policy.escalateAfterMs / DAY_MS), 'day')}`;
-  if (managers.length === 0) return `${since}, and the configuration names no manager of ${listed(owners, 'or')}.`;
-  return `${since}, so this went from ${listed(owners, 'and')} to ${listed(managers, 'and')}.`;
+  if (managers.length === 0) return `${since}, and the configuration names no manager of ${joinWords(owners, 'or')}.`;
+  return `${since}, so this went from ${joinWords(owners, 'and')} to ${joinWords(managers, 'and')}.`;
 }
 
 /** The managers of the groups that own it; an owner that is not a group has none. */
-const managersOf = (owners: readonly Principal[], { managers }: FreshnessPolicy): readonly Principal[] => [
+const listManagers = (owners: readonly Principal[], { managers }: FreshnessPolicy): readonly Principal[] => [
   ...new Set(
     owners.filter(isGroup).flatMap((owner) => {
       const group = owner.slice('group:'.length);

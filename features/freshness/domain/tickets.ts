@@ -3,7 +3,7 @@ import { WEEK_MS } from '../../../domain/milliseconds';
 import { withReason } from '../../../domain/text';
 import type { PipelineSummary } from '../../../domain/views';
 import type { FreshnessPolicy } from './policy';
-import { badness, freshnessOf, type FreshnessView } from './view';
+import { badness, judgeFreshness, type FreshnessView } from './view';
 import { textDigest, ticketText, type OpenTicket, type TicketText } from './ticket';
 
 /** The step that is due for one ticket. */
@@ -33,7 +33,7 @@ export function withDue(
   const has = new Set(open.map(({ pipeline }) => pipeline));
   const due = pipelines
     .filter((pipeline) => !pipeline.ended && !has.has(pipeline.id))
-    .map((pipeline) => freshnessOf(pipeline, policy, nowMs))
+    .map((pipeline) => judgeFreshness(pipeline, policy, nowMs))
     .filter(isOld)
     .sort((a, b) => badness(b, policy) - badness(a, policy) || a.id.localeCompare(b.id));
   const room = Math.max(0, TICKET_LIMITS.open.max - open.length);
@@ -54,9 +54,9 @@ export function ticketStep(
     if (nowMs - sinceMs >= GONE_MS) return close('its pipeline is gone');
     return { kind: 'keep', ticket: { ...ticket, missingSinceMs: sinceMs } };
   }
-  if (pipeline.ended) return close(endedWords(pipeline));
-  const view = freshnessOf(pipeline, policy, nowMs);
-  if (view.deployedAt !== ticket.deployedAt) return close(deployedWords(view));
+  if (pipeline.ended) return close(describeEnd(pipeline));
+  const view = judgeFreshness(pipeline, policy, nowMs);
+  if (view.deployedAt !== ticket.deployedAt) return close(describeLastDeploy(view));
   if (!isOld(view)) return close('it may be older by now than when the ticket was opened');
   return ticketChange(found, view, ticketText(view, pipeline.stopped, policy));
 }
@@ -93,8 +93,8 @@ const newTicket = ({ id, deployedAt }: FreshnessView): OpenTicket => ({
   ...{ pipeline: id, deployedAt: deployedAt ?? '', ticket: null, state: 'stale', digest: null },
 });
 
-const endedWords = ({ stopped }: PipelineSummary): string =>
+const describeEnd = ({ stopped }: PipelineSummary): string =>
   stopped ? `its pipeline has ended (${withReason(stopped.actor, stopped.reason)})` : 'its pipeline has ended';
 
-const deployedWords = ({ deployedAt }: FreshnessView): string =>
+const describeLastDeploy = ({ deployedAt }: FreshnessView): string =>
   deployedAt === null ? 'nobody knows of a deploy of it any more' : `it was deployed at ${deployedAt}`;

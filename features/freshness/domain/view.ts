@@ -32,7 +32,7 @@ export interface TicketView {
   readonly state: 'waits' | 'open' | 'escalated' | 'resting';
 }
 
-export function freshnessOf(pipeline: PipelineSummary, policy: FreshnessPolicy, nowMs: number): FreshnessView {
+export function judgeFreshness(pipeline: PipelineSummary, policy: FreshnessPolicy, nowMs: number): FreshnessView {
   const { id, owners, labels, deployedAt = null } = pipeline;
   const traffic = isHighTraffic(labels, policy) ? 'high' : 'low';
   const because = pipeline.state === 'active' ? null : pipeline.state;

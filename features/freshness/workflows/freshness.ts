@@ -2,7 +2,7 @@ import { proxyActivities, setWorkflowOptions, sleep, workflowInfo } from '@tempo
 import { ASK_REST_AFTER_MS, roundDetails, type FreshnessOrder, type TicketRound } from '../domain/round';
 import { showDetails } from '../../../workflows/details';
 import { FOREVER } from '../../../workflows/proxies';
-import { versioned } from '../../../workflows/versioning';
+import { buildVersioningOptions } from '../../../workflows/versioning';
 import type { TicketActivities } from '../activities/tickets';
 
 /** They read all pipelines, and ask a service about up to a thousand tickets. */
@@ -33,4 +33,4 @@ export async function freshness(order: FreshnessOrder): Promise<TicketRound> {
   }
   return round;
 }
-setWorkflowOptions(versioned('freshness'), freshness);
+setWorkflowOptions(buildVersioningOptions('freshness'), freshness);

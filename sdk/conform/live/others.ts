@@ -32,7 +32,7 @@ export function liveActionService(
   return {
     ...{ kind: 'action-service', checks: ACTION_SERVICE_CHECKS, prepares: 'getRunProgress' },
     prepare: async (nth) => {
-      await reached(options, 'getRunProgress');
+      await ensureReachable(options, 'getRunProgress');
       return { ...options, settle, runs: `conform-${options.nonce}/${nth + 1}/build` };
     },
   };
@@ -41,7 +41,7 @@ export function liveActionService(
 export function liveArtifactFinder(subject: ArtifactFinderSubject): Live<ArtifactFinderSubject> {
   return {
     ...{ kind: 'artifact-finder', checks: ARTIFACT_FINDER_CHECKS, prepares: 'getArtifacts' },
-    prepare: () => reached(subject, 'getArtifacts'),
+    prepare: () => ensureReachable(subject, 'getArtifacts'),
   };
 }
 
@@ -51,28 +51,31 @@ export function liveTaskController(
 ): Live<TaskControllerSubject> {
   return {
     ...{ kind: 'task-controller', checks: TASK_CONTROLLER_CHECKS, prepares: 'process' },
-    prepare: async (nth) => ({ ...(await reached(subject, 'process')), ops: `conform-${subject.nonce}/${nth}` }),
+    prepare: async (nth) => ({
+      ...(await ensureReachable(subject, 'process')),
+      ops: `conform-${subject.nonce}/${nth}`,
+    }),
   };
 }
 
 export function liveDataSource(subject: DataSourceSubject): Live<DataSourceSubject> {
   return {
     ...{ kind: 'data-source', checks: DATA_SOURCE_CHECKS, prepares: 'query' },
-    prepare: () => reached(subject, 'query'),
+    prepare: () => ensureReachable(subject, 'query'),
   };
 }
 
 export function liveDependencyGraph(subject: DependencyGraphSubject): Live<DependencyGraphSubject> {
   return {
     ...{ kind: 'dependency-graph', checks: DEPENDENCY_GRAPH_CHECKS, prepares: 'getDependents' },
-    prepare: () => reached(subject, 'getDependents'),
+    prepare: () => ensureReachable(subject, 'getDependents'),
   };
 }
 
 export function liveHealthService(subject: HealthServiceSubject): Live<HealthServiceSubject> {
   return {
     ...{ kind: 'health-service', checks: HEALTH_SERVICE_CHECKS, prepares: 'evaluate' },
-    prepare: () => reached(subject, 'evaluate'),
+    prepare: () => ensureReachable(subject, 'evaluate'),
   };
 }
 
@@ -80,12 +83,15 @@ export function liveHealthService(subject: HealthServiceSubject): Live<HealthSer
 export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSettings, 'nonce'>): Live<TicketSubject> {
   return {
     ...{ kind: 'tickets', checks: TICKET_CHECKS, prepares: 'closeTicket' },
-    prepare: async (nth) => ({ ...(await reached(subject, 'closeTicket')), keys: `conform-${subject.nonce}/${nth}` }),
+    prepare: async (nth) => ({
+      ...(await ensureReachable(subject, 'closeTicket')),
+      keys: `conform-${subject.nonce}/${nth}`,
+    }),
   };
 }
 
 /** Whether the service answers. @throws Broken */
-async function reached<S extends Reachable>(subject: S, method: string): Promise<S> {
+async function ensureReachable<S extends Reachable>(subject: S, method: string): Promise<S> {
   const talk = new Conversation(subject);
   if ((await talk.post(method, '{')) !== null) return subject;
   throw new Broken(`${method}: ${talk.calls[0]?.answer ?? 'no answer'}`);

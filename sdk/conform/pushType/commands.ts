@@ -11,7 +11,7 @@ const sendUpdateCommand = (
 ) => world.ask(method, { updateId, ...(units && { units }) }, `${updateId}/${method}`);
 
 /** Sends a command to a running update. An update that ends anyway had finished before the command arrived; one that continues later ignored it. */
-async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS)[number]): Promise<void> {
+async function interruptAndSend(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS)[number]): Promise<void> {
   await world.interrupt();
   await sendUpdateCommand(world, method);
   const now = await world.progress(world.update);
@@ -29,7 +29,7 @@ export const COMMAND_CHECKS = [
     },
     async (world) => {
       await world.push(world.update, world.everything());
-      await interrupted(world, 'pauseUpdates');
+      await interruptAndSend(world, 'pauseUpdates');
       await world.settle();
       const paused = await world.progress(world.update);
       demandFields(paused, { state: 'paused', live: paused?.updated }, 'the update that was paused');
@@ -61,7 +61,7 @@ export const COMMAND_CHECKS = [
     },
     async (world) => {
       await world.push(world.update, world.everything());
-      await interrupted(world, 'cancelUpdates');
+      await interruptAndSend(world, 'cancelUpdates');
       await world.settle();
       demandFields(await world.progress(world.update), { state: 'failed' }, 'the update that was cancelled');
       const left = await world.outdated(world.fresh);
@@ -81,7 +81,7 @@ export const COMMAND_CHECKS = [
     },
     async (world) => {
       await world.push(world.update, world.everything());
-      await interrupted(world, 'cancelUpdates');
+      await interruptAndSend(world, 'cancelUpdates');
       await world.settle();
       const { targeted = 0, live } = (await world.progress(world.update)) ?? {};
       const left = (await world.outdated(world.fresh)) ?? 0;

@@ -1,5 +1,5 @@
-import { identityOf, type Artifact } from '../../../domain/artifact';
-import { sequenceOf } from '../../../domain/sequence';
+import { formatIdentity, type Artifact } from '../../../domain/artifact';
+import { parseSequence } from '../../../domain/sequence';
 import { inEach, strangerIn, twiceIn, unless, type ContradictionIfAny, type AnyRules, type Rules } from './rules';
 
 interface SubscriptionName {
@@ -17,12 +17,12 @@ interface FinderQuestion {
 }
 
 export const FOUND_RULES: AnyRules = {
-  'a row twice': (_, { found }) => twiceIn('found', foundRows(found), 'artifact'),
+  'a row twice': (_, { found }) => twiceIn('found', toFoundRows(found), 'artifact'),
   'what was not asked for': ({ subscriptions }, { found }) =>
-    strangerIn('found', served(found), subscriptions.map(nameSubscription), 'artifact'),
+    strangerIn('found', toSubscriptionRows(found), subscriptions.map(nameSubscription), 'artifact'),
   'a digest that is none': (_, { found }) =>
     inEach('found', found, ({ artifact }, at) => inDigest(`${at}.artifact`, artifact)),
-  'an order that goes back': (_, { found }) => inOrder(foundRows(found)),
+  'an order that goes back': (_, { found }) => inOrder(toFoundRows(found)),
   'a version that follows itself': (_, { found }) =>
     inEach('found', found, ({ artifact: { metadata, version } }, at) =>
       unless(metadata['before'] !== version, `${at}.artifact.metadata.before`, `${version} follows itself`),
@@ -31,20 +31,20 @@ export const FOUND_RULES: AnyRules = {
   'a refusal of what was not asked for': ({ subscriptions }, { refused }) =>
     strangerIn('refused', refusals(refused), subscriptions.map(nameSubscription), 'artifact'),
   'what is found and refused': (_, { found, refused }) => {
-    const names = new Set(served(found).map(({ id }) => id));
+    const names = new Set(toSubscriptionRows(found).map(({ id }) => id));
     return inEach('refused', refusals(refused), ({ id }, at) =>
       unless(!names.has(id), `${at}.artifact`, `${id} is also in found`),
     );
   },
 } satisfies Rules<FinderQuestion, FinderAnswer>;
 
-const foundRows = (found: FinderAnswer['found']) =>
+const toFoundRows = (found: FinderAnswer['found']) =>
   found.map(({ pipeline, artifact }) => {
     const subscription = nameSubscription({ pipeline, artifact: artifact.name });
-    return { id: `${subscription}, ${identityOf(artifact)}`, subscription, artifact };
+    return { id: `${subscription}, ${formatIdentity(artifact)}`, subscription, artifact };
   });
 
-const served = (found: FinderAnswer['found']) =>
+const toSubscriptionRows = (found: FinderAnswer['found']) =>
   found.map(({ pipeline, artifact }) => ({ id: nameSubscription({ pipeline, artifact: artifact.name }) }));
 
 const refusals = (refused: FinderAnswer['refused']) => refused.map((row) => ({ id: nameSubscription(row) }));
@@ -60,7 +60,7 @@ interface FoundRow {
 function inOrder(rows: readonly FoundRow[]): ContradictionIfAny {
   const highest = new Map<string, bigint>();
   return inEach('found', rows, ({ subscription, artifact }, at) => {
-    const [mine, before] = [sequenceOf(artifact), highest.get(subscription)];
+    const [mine, before] = [parseSequence(artifact), highest.get(subscription)];
     if (mine !== undefined) highest.set(subscription, mine);
     const isHigher = mine === undefined || before === undefined || mine >= before;
     const detail = `${mine} comes after ${before}, but the oldest must come first`;
@@ -148,12 +148,12 @@ interface GraphQuestion {
 }
 
 export const DEPENDENTS_RULES: AnyRules = {
-  'a row twice': (_, { affected }) => twiceIn('affected', affected.map(builtRow), 'target'),
+  'a row twice': (_, { affected }) => twiceIn('affected', affected.map(toBuiltRow), 'target'),
   'a row that was not asked for': ({ among }, { affected }) =>
     strangerIn(
       'affected',
-      affected.map(builtRow),
-      among.map((built) => builtRow(built).id),
+      affected.map(toBuiltRow),
+      among.map((built) => toBuiltRow(built).id),
       'target',
     ),
   'what is too deep': ({ depth: limit }, { affected }) =>
@@ -171,4 +171,4 @@ export const DEPENDENTS_RULES: AnyRules = {
     }),
 } satisfies Rules<GraphQuestion, { readonly affected: readonly AffectedTarget[] }>;
 
-const builtRow = ({ target, revision }: BuiltTarget): { id: string } => ({ id: `${target} at ${revision}` });
+const toBuiltRow = ({ target, revision }: BuiltTarget): { id: string } => ({ id: `${target} at ${revision}` });

@@ -57,12 +57,12 @@ export const settledChecker = configChecker<SettledMemory>({
         event.cells.forEach((cell) => memory.absent.delete(cell));
         return null;
       case 'settled':
-        return keptOverride(memory) ?? missedCommit(memory);
+        return findKeptOverride(memory) ?? findMissedCommit(memory);
     }
   },
 });
 
-function keptOverride({ overridden, exposed, absent }: SettledMemory): string | null {
+function findKeptOverride({ overridden, exposed, absent }: SettledMemory): string | null {
   for (const [cell, { as, place, revision }] of overridden) {
     const isMeant = exposed.get(place)?.some((one) => one.revision === revision && isAimedAt(one, as)) ?? false;
     if (!isMeant && !absent.has(cell)) return `${as.name} still has ${place} of ${revision}, which has ended`;
@@ -70,7 +70,7 @@ function keptOverride({ overridden, exposed, absent }: SettledMemory): string | 
   return null;
 }
 
-function missedCommit({ places, newest, placeOf, sequenceOf, absent }: SettledMemory): string | null {
+function findMissedCommit({ places, newest, placeOf, sequenceOf, absent }: SettledMemory): string | null {
   const wanted = [...places.keys()].map((place) => ({ place, sequence: newest.get(place) ?? 0 }));
   for (const [cell, index] of placeOf.entries()) {
     const at = typeof index === 'number' ? wanted[index] : undefined;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { whileStopped } from '../../../cli/backup/freeze';
-import { entryOf } from '../../../configerator/entry';
+import { buildEntryArgs } from '../../../configerator/entry';
 import { eventually } from '../../system/waiting';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-freeze-'));
@@ -52,7 +52,7 @@ test('a process continues also when its copy fails', async () => {
 });
 
 test('a process continues by itself when a backup is killed that has stopped it', async () => {
-  const freezer = start(process.execPath, [...entryOf(join(__dirname, 'freezer'), true), String(writer.pid)]);
+  const freezer = start(process.execPath, [...buildEntryArgs(join(__dirname, 'freezer'), true), String(writer.pid)]);
   await once(freezer.stdout!, 'data');
   const before = size();
   await wait(50);

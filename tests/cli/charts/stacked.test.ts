@@ -1,5 +1,5 @@
 import type { Breakdown } from '../../../domain/stats/report';
-import { stackedBars } from '../../../render/charts/stacked';
+import { drawStackedBars } from '../../../render/charts/stacked';
 
 const WORDS = Array.from({ length: 10 }, (_, nth) => `cause ${nth}`);
 const row = (category: string, counts: readonly number[]): Breakdown => ({
@@ -11,7 +11,7 @@ const frequent = [9, 8, 7, 6, 5, 4, 3];
 
 test('rare parts are drawn together as others, also where the first row has none, so that each bar is whole', () => {
   const rows = [row('large', frequent), row('regular', [...frequent, 2, 3, 4])];
-  const { svg, legend } = stackedBars('ends', rows, () => '');
+  const { svg, legend } = drawStackedBars('ends', rows, () => '');
   expect(legend.at(-1)).toEqual({ word: 'others', color: 'others' });
   expect(svg).toContain('regular: others 17.6%');
   expect(svg).not.toContain('large: others');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {
   EMPTY_STRIP,
   nextToLand,
-  queued,
+  enqueueChange,
   withLanded,
   whyNotLand,
   type Landing,
@@ -11,26 +11,26 @@ import {
 import { CONFIG_LIMITS } from '../../../domain/limits';
 
 const inLine = (...changes: readonly number[]): Strip =>
-  changes.reduce((strip, change) => queued(strip, { change }), EMPTY_STRIP);
+  changes.reduce((strip, change) => enqueueChange(strip, { change }), EMPTY_STRIP);
 const changesOf = (strip: Strip): readonly number[] => nextToLand(strip).map(({ change }) => change);
 const commit = (change: number): Landing => ({ change, commit: `c${change}` });
 
 test('changes land in the order in which they came, each once', () => {
-  expect(changesOf(queued(inLine(3, 1, 2), { change: 1 }))).toEqual([3, 1, 2]);
+  expect(changesOf(enqueueChange(inLine(3, 1, 2), { change: 1 }))).toEqual([3, 1, 2]);
 });
 
 test('a change that takes something back lands ahead of the queue, behind others of its kind', () => {
-  const strip = queued(queued(inLine(1, 2), { change: 8, ahead: true }), { change: 9, ahead: true });
+  const strip = enqueueChange(enqueueChange(inLine(1, 2), { change: 8, ahead: true }), { change: 9, ahead: true });
   expect(changesOf(strip)).toEqual([8, 9, 1, 2]);
 });
 
 test('a change that waits moves ahead of the queue once it is to take something back, as the commit that it was', () => {
   const commit = 'a'.repeat(40);
-  const strip = queued(queued(inLine(1, 2), { change: 3, commit }), { change: 8, ahead: true });
-  const moved = queued(strip, { change: 3, commit: 'b'.repeat(40), ahead: true });
+  const strip = enqueueChange(enqueueChange(inLine(1, 2), { change: 3, commit }), { change: 8, ahead: true });
+  const moved = enqueueChange(strip, { change: 3, commit: 'b'.repeat(40), ahead: true });
   expect(changesOf(moved)).toEqual([8, 3, 1, 2]);
   expect(nextToLand(moved)[1]).toEqual({ change: 3, commit, ahead: true });
-  expect(queued(moved, { change: 3 })).toBe(moved);
+  expect(enqueueChange(moved, { change: 3 })).toBe(moved);
 });
 
 test('a full line refuses the next change, but none that waits in it', () => {
@@ -55,7 +55,7 @@ test('whatever comes between landings, none is forgotten and none waits after it
         let strip = EMPTY_STRIP;
         for (const turn of turns) {
           const landing = changesOf(strip);
-          for (const [change, ahead] of turn) strip = queued(strip, { change, ahead });
+          for (const [change, ahead] of turn) strip = enqueueChange(strip, { change, ahead });
           const before = strip.waiting.map(({ change }) => change);
           strip = withLanded(strip, landing.map(commit));
           expect(strip.waiting.map(({ change }) => change)).toEqual(

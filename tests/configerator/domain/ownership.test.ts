@@ -1,4 +1,4 @@
-import { ownedPaths, refuseUnreleasable, type OwnedPaths } from '../../../configerator/domain/ownership';
+import { listOwnedPaths, refuseUnreleasable, type OwnedPaths } from '../../../configerator/domain/ownership';
 
 const FEED: OwnedPaths = { pipeline: 'feed', paths: ['feed/'] };
 const ADS: OwnedPaths = { pipeline: 'ads', paths: ['ads/budget', 'ads/limits'] };
@@ -32,7 +32,7 @@ test('only subscriptions of a pipeline to the repository count, by a path or a l
     { with: { repository: 'other', paths: ['c'] } },
     { with: { repository: 'flags', paths: [7] } },
   ];
-  expect(ownedPaths('flags', { pipeline: 'feed', subscriptions })).toEqual([
+  expect(listOwnedPaths('flags', { pipeline: 'feed', subscriptions })).toEqual([
     { pipeline: 'feed', paths: ['feed/', 'a', 'b'] },
   ]);
 });

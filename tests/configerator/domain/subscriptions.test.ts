@@ -1,6 +1,6 @@
 import {
   countSubscribers,
-  subscriptionOf,
+  toSubscription,
   type Acknowledgement,
   type Stored,
 } from '../../../configerator/domain/subscriptions';
@@ -23,7 +23,7 @@ test.each<[what: string, stored: Partial<Stored>, has: Partial<Acknowledgement>,
   ['still has what is gone', { committed: null }, {}, 'stale'],
 ])('a host that %s counts as such', (_what, stored, given, state) => {
   const known = { committed: { version: 'old' }, overrides: [], ...stored };
-  expect(subscriptionOf(known, has(given)).state).toBe(state);
+  expect(toSubscription(known, has(given)).state).toBe(state);
 });
 
 test('every subscriber is counted once', () => {

@@ -1,5 +1,5 @@
 import { approvalStatus, type ApprovalAsk } from '../../../domain/access/approvals';
-import { approvalsOf, approvalWords, whyNotApprove } from '../../../domain/release/approval';
+import { listApprovals, approvalWords, whyNotApprove } from '../../../domain/release/approval';
 import { RELEASE_FREE, takeRelease } from '../../../domain/release/control';
 import type { ApprovalView } from '../../../domain/views';
 import { CONFIG, facts } from '../../builders/accessWorld';
@@ -210,7 +210,7 @@ describe('an approval', () => {
   const pick = (action: string, more: object = {}, of: string[] | undefined = OLD, from = RELEASE_FREE) =>
     takeRelease(from, 'pick', { action, actor: 'user:sam', approve: true, ...more }, of);
   const counts = (control: ReturnType<typeof pick>, name = 'deploy', wanted = old) =>
-    approvalsOf(control, spec, name, [wanted]).map(({ actor }) => actor);
+    listApprovals(control, spec, name, [wanted]).map(({ actor }) => actor);
 
   test('counts for all deploys and canaries of its release, and at a pick for those that need it', () => {
     expect([counts(pick('first')), counts(pick('gate')), counts(pick('deploy'), 'first')]).toEqual([

@@ -1,4 +1,4 @@
-import { deployedAsGiven, unsigned } from '../../../domain/access/signed';
+import { pickDeployedInputs, findUnsigned } from '../../../domain/access/signed';
 import { unfitArtifact } from '../../../domain/excess';
 import type { Artifact } from '../../../domain/artifact';
 import { parseRegistry } from '../../../settings/registry';
@@ -12,7 +12,7 @@ const PLATFORM = { admins: ['user:root'], keys: { ci: ci.pem, release: release.p
 /** Why a pipeline that is protected must not deploy it. */
 function refusal(one: Artifact, rule: object = { by: ['ci', 'release'] }, pipeline = 'prod-kv'): string | undefined {
   const platform = facts({ ...PLATFORM, protection: [{ pipelines: ['prod-*'], signed: rule }] });
-  return unsigned(platform, { pipeline }, [one])?.message;
+  return findUnsigned(platform, { pipeline }, [one])?.message;
 }
 
 describe('an artifact is signed', () => {
@@ -223,7 +223,7 @@ describe('is refused in words:', () => {
       { platform: { ...PLATFORM, protection: [{ pipelines: ['*'], signed: { by: ['ci'] } }] } },
       {},
     );
-    expect(unsigned(rest, { pipeline: 'kv' }, [signed('kv:12', ci)])?.message).toMatch(/the platform has no keys/);
+    expect(findUnsigned(rest, { pipeline: 'kv' }, [signed('kv:12', ci)])?.message).toMatch(/the platform has no keys/);
   });
 
   test('pipelines that no rule protects deploy what they like', () => {
@@ -265,10 +265,10 @@ describe('platform.keys of the configuration', () => {
 test('only what a deploy or canary takes as it is given has to be signed as it is given', () => {
   const given = [signed('kv:12', ci), artifact('1a2b', undefined, { name: 'source' })];
   const spec = specOf();
-  expect(deployedAsGiven(spec, given)).toEqual(given.slice(0, 1));
+  expect(pickDeployedInputs(spec, given)).toEqual(given.slice(0, 1));
   const build = { type: 'build' as const, inputs: ['source'], outputs: ['executable'] };
   const built = { ...spec.actions, ...specOf([], { actions: { build } }).actions };
-  expect(deployedAsGiven({ ...spec, actions: built }, given)).toEqual([]);
+  expect(pickDeployedInputs({ ...spec, actions: built }, given)).toEqual([]);
 });
 
 test('books say what ran, so importing them into a pipeline whose deploys are signed is for admins', () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { canonicalJson, ChainReader, linked, CHAIN_START, type Ends, type Link } from '../../../domain/audit/chain';
+import { canonicalJson, ChainReader, linkRecord, CHAIN_START, type Ends, type Link } from '../../../domain/audit/chain';
 import { Flood, summaryText } from '../../../domain/audit/flood';
-import { auditChanges, auditEntry, boundedEntry, type AuditRecord } from '../../../domain/audit/record';
+import { auditChanges, auditEntry, truncateEntry, type AuditRecord } from '../../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../../domain/limits';
 import { jsonBytes } from '../../../domain/size';
 
@@ -17,7 +17,7 @@ function chainOf(count: number, from: Link = CHAIN_START): AuditRecord[] {
       ...{ actor: 'user:alice', door: 'api', operation: 'hold', target: `kvstore/${n}`, outcome: 'accepted' },
       reason: `because ${n}`,
     });
-    records.push(linked(records.at(-1) ?? from, entry, NOW, sha256));
+    records.push(linkRecord(records.at(-1) ?? from, entry, NOW, sha256));
   }
   return records;
 }
@@ -127,7 +127,7 @@ describe('a record', () => {
     fc.assert(
       fc.property(fc.nat(5_000), fc.constantFrom('x', '"', '\u{1f600}', '\u001b'), (length, character) => {
         const long = character.repeat(length);
-        const entry = boundedEntry({
+        const entry = truncateEntry({
           ...auditEntry({ actor: long, door: 'api', operation: 'hold', target: long, outcome: 'refused' }),
           ...{ reason: long, result: long },
           ...auditChanges({ [long]: long }, { [long]: `${long}!` }),

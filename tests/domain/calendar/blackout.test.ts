@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { spanAt, type Blackout } from '../../../domain/calendar/blackout';
-import { blackoutsWithin, openingAt } from '../../../domain/calendar/opening';
+import { blackoutsWithin, getOpeningState } from '../../../domain/calendar/opening';
 import { windowAt, type Window } from '../../../domain/calendar/window';
 
 const BERLIN = 'Europe/Berlin';
@@ -87,7 +87,7 @@ describe('a blackout begins and ends as clocks in its zone show it', () => {
 
 /** `open until …` or `closed until …`, and for which blackout. */
 function said(windows: Window[], blackouts: Blackout[], now: string): string {
-  const state = openingAt({ windows, blackouts }, Date.parse(`${now}Z`));
+  const state = getOpeningState({ windows, blackouts }, Date.parse(`${now}Z`));
   if (state.open) return `open until ${utc(state.closesAtMs)}`;
   return `closed until ${utc(state.opensAtMs)}${state.why === undefined ? '' : `: ${state.why}`}`;
 }
@@ -156,7 +156,7 @@ describe('in a blackout everything is as outside of the window', () => {
 
   test('a search for a window that never opens ends, and reports it as closed', () => {
     const always = blackout('sun,mon,tue,wed,thu,fri,sat 00:00..24:00');
-    expect(openingAt({ windows: [OFFICE], blackouts: [always] }, Date.UTC(2026, 10, 23))).toMatchObject({
+    expect(getOpeningState({ windows: [OFFICE], blackouts: [always] }, Date.UTC(2026, 10, 23))).toMatchObject({
       open: false,
     });
   });
@@ -174,7 +174,7 @@ describe('in a blackout everything is as outside of the window', () => {
           windowAt(OFFICE, atMs).open &&
           !blackouts.some(({ from, to }) => Date.parse(from) <= atMs && atMs < Date.parse(to));
         const nowMs = minute * 60_000;
-        const state = openingAt({ windows: [OFFICE], blackouts }, nowMs);
+        const state = getOpeningState({ windows: [OFFICE], blackouts }, nowMs);
         const changesAtMs = state.open ? state.closesAtMs : state.opensAtMs;
         expect(state.open).toBe(isOpen(nowMs));
         expect([isOpen(changesAtMs - 1), isOpen(changesAtMs)]).toEqual([state.open, !state.open]);

@@ -1,4 +1,4 @@
-import { cadenceOf } from '../../../domain/calendar/cadence';
+import { classifyCadence } from '../../../domain/calendar/cadence';
 import type { PipelineSpec } from '../../../domain/spec/pipeline';
 
 const spec = (schedule: Partial<PipelineSpec['schedule']>, types: readonly string[] = ['build', 'deploy']) =>
@@ -21,5 +21,5 @@ test.each([
   [on('0 9 1 * *'), 'biweekly/monthly'],
   [on('0 9 1 1 *'), 'biweekly/monthly'],
 ])('pipeline %# releases %s', (pipeline, cadence) => {
-  expect(cadenceOf(pipeline)).toBe(cadence);
+  expect(classifyCadence(pipeline)).toBe(cadence);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { openingAt } from '../../../domain/calendar/opening';
+import { getOpeningState } from '../../../domain/calendar/opening';
 import { windowAt, type Window } from '../../../domain/calendar/window';
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
@@ -16,7 +16,7 @@ const openings = (texts: readonly string[]) => ({ windows: texts.map(written) })
 
 /** `open until …` or `closed until …`, in UTC; Berlin is an hour ahead. 2026-11-23 is a Monday. */
 function said(times: ReturnType<typeof openings>, now: string): string {
-  const state = openingAt(times, Date.parse(`${now}Z`));
+  const state = getOpeningState(times, Date.parse(`${now}Z`));
   const until = new Date(state.open ? state.closesAtMs : state.opensAtMs).toISOString().slice(0, 16);
   return `${state.open ? 'open' : 'closed'} until ${until}`;
 }
@@ -41,7 +41,7 @@ describe('any open window of several will do', () => {
   ])('%s', (_title, windows, now, expected) => expect(said(openings(windows), now)).toBe(expected));
 
   test('those that never close together are asked again in some weeks', () => {
-    const state = openingAt(
+    const state = getOpeningState(
       openings(['mon,tue,wed 00:00-24:00', 'thu,fri,sat,sun 00:00-24:00']),
       Date.UTC(2026, 10, 23),
     );
@@ -63,7 +63,7 @@ describe('any open window of several will do', () => {
       fc.property(fc.array(aWindow, { minLength: 1, maxLength: 4 }), aMoment, (windows, minute) => {
         const isOpen = (atMs: number) => windows.some((window) => windowAt(window, atMs).open);
         const nowMs = minute * 60_000;
-        const state = openingAt({ windows }, nowMs);
+        const state = getOpeningState({ windows }, nowMs);
         expect(state.open).toBe(isOpen(nowMs));
         const changesAtMs = state.open ? state.closesAtMs : state.opensAtMs;
         expect(changesAtMs).toBeGreaterThan(nowMs);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { Artifact } from '../../../domain/artifact';
 import {
-  advanced,
-  cancelledFanOut,
+  advanceStage,
+  cancelFanOut,
   isFanOutOver,
-  missingFor,
-  nothingToDo,
+  listMissingArtifacts,
+  endWithoutChildren,
   withChildren,
   SELECTING,
   shardLost,
@@ -19,7 +19,7 @@ import {
   type FanOutInput,
   type FanOutState,
 } from '../../../domain/children/fanOut';
-import { handedOn, hasChildren } from '../../../domain/children/handOn';
+import { pickChildArtifacts, hasChildren } from '../../../domain/children/handOn';
 import { childrenDetails, childrenView, shardView } from '../../../domain/children/view';
 import type { ShardReport } from '../../../domain/children/window';
 import { pipelineSchema } from '../../../domain/spec/pipeline';
@@ -48,7 +48,7 @@ const NONE: ShardReport = {
 const begin = (state: FanOutState, children: ChildrenSpec): FanOutState =>
   startableShards(state, children).reduce((next, { index }) => shardStarted(next, index), state);
 const over = (state: FanOutState, index: number, report: Partial<ShardReport>): FanOutState =>
-  advanced(shardReported(state, index, { ...NONE, ...report }, true), 9_000);
+  advanceStage(shardReported(state, index, { ...NONE, ...report }, true), 9_000);
 
 describe('the children of a release', () => {
   const children = spec(FIRST);
@@ -91,7 +91,7 @@ describe('the children of a release', () => {
   test('react to a failure among the first at once, and wait for those that run', () => {
     const wide = spec({ ...FIRST, maxConcurrent: 100 });
     const many = begin(withChildren(SELECTING, { first: names(100, 'low'), rest: names(7) }, wide, 0), wide);
-    const failing = advanced(shardReported(many, 0, { ...NONE, running: 49, failed: 1 }, false), 0);
+    const failing = advanceStage(shardReported(many, 0, { ...NONE, running: 49, failed: 1 }, false), 0);
     expect(toStop(failing).map(({ index }) => index)).toEqual([0, 1]);
     expect(toStop(withStopSent(failing, 0)).map(({ index }) => index)).toEqual([1]);
     expect(isFanOutOver(failing)).toBe(false);
@@ -139,7 +139,7 @@ describe('cancelling', () => {
   const command = { actor: 'user:alice', reason: 'wrong model' };
 
   test('stops those not yet started; those that run are still reported', () => {
-    const told = cancelledFanOut(running, command);
+    const told = cancelFanOut(running, command);
     expect(toStop(told)).toHaveLength(1);
     expect(childrenView(told)).toMatchObject({ state: 'running', reason: 'cancelled by user:alice: wrong model' });
     const end = childrenView(over(told, 0, { succeeded: 2, notStarted: 5 }));
@@ -147,12 +147,12 @@ describe('cancelling', () => {
   });
 
   test('comes too late when every child was started', () =>
-    expect(childrenView(over(cancelledFanOut(running, command), 0, { succeeded: 7 }))).toMatchObject({
+    expect(childrenView(over(cancelFanOut(running, command), 0, { succeeded: 7 }))).toMatchObject({
       state: 'succeeded',
     }));
 
   test('is heeded while the children are still being found out', () => {
-    const told = cancelledFanOut(SELECTING, command);
+    const told = cancelFanOut(SELECTING, command);
     expect(isFanOutOver(told)).toBe(false);
     const known = withChildren(told, { first: names(1), rest: names(6) }, spec(FIRST), 0);
     expect(startableShards(known, children)).toEqual([]);
@@ -165,7 +165,7 @@ describe('cancelling', () => {
 
   test('twice is refused', () => {
     expect(whyNotCancel(running)).toBeUndefined();
-    expect(whyNotCancel(cancelledFanOut(running, command))).toMatch('cancelled by user:alice: wrong model');
+    expect(whyNotCancel(cancelFanOut(running, command))).toMatch('cancelled by user:alice: wrong model');
   });
 });
 
@@ -206,8 +206,8 @@ test('for any reports of shards, the numbers add up, no more run at once than al
         const children = spec({ ...(first > 0 ? { first: { label: {}, atLeast: 1 } } : {}), maxConcurrent });
         let state = withChildren(SELECTING, { first: names(first, 'low'), rest: names(rest) }, children, 0);
         for (let round = 0; !isFanOutOver(state); round += 1) {
-          if (round === cancelAfter && state.stop === null) state = cancelledFanOut(state, { actor: 'user:alice' });
-          state = begin(advanced(state, round), children);
+          if (round === cancelAfter && state.stop === null) state = cancelFanOut(state, { actor: 'user:alice' });
+          state = begin(advanceStage(state, round), children);
           const running = state.shards.filter((shard) => shard.state === 'running');
           expect(running.reduce((sum, { share }) => sum + share, 0)).toBeLessThanOrEqual(maxConcurrent);
           const [shard] = running;
@@ -257,13 +257,13 @@ describe('inputs that a release passes on', () => {
       build: action('2026-11-20T10:00:00.000Z', artifact('1'), artifact('log', 'log')),
     };
     const given = { spec: parent, artifacts: [artifact('0'), artifact('c1', 'config')] };
-    expect(handedOn(given, { actions }).map(({ version }) => version)).toEqual(['2', 'c1']);
+    expect(pickChildArtifacts(given, { actions }).map(({ version }) => version)).toEqual(['2', 'c1']);
   });
 
   test('is missed if the release has not made it, and then no child starts', () => {
-    expect(missingFor(input)).toEqual(['executable']);
-    expect(missingFor({ ...input, artifacts: [artifact('1')] })).toEqual([]);
-    expect(childrenView(nothingToDo(SELECTING, 'it made none'))).toMatchObject({
+    expect(listMissingArtifacts(input)).toEqual(['executable']);
+    expect(listMissingArtifacts({ ...input, artifacts: [artifact('1')] })).toEqual([]);
+    expect(childrenView(endWithoutChildren(SELECTING, 'it made none'))).toMatchObject({
       state: 'succeeded',
       reason: 'it made none',
     });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { jitterOf } from '../../../domain/children/jitter';
-import { fitting, planShards } from '../../../domain/children/shards';
+import { computeJitter } from '../../../domain/children/jitter';
+import { pickFittingShards, planShards } from '../../../domain/children/shards';
 import {
   childBegun,
   due,
   isShardIdle,
   newWindow,
-  numbered,
+  recordChildNumber,
   shardReport,
   childEnded,
   withoutNewStarts,
@@ -32,25 +32,25 @@ const end = (pipeline: string, state: ChildEnd['state'] = 'succeeded', number: n
   state,
 });
 const startAll = (state: ShardState, of: WindowPlan, nowMs: number): ShardState =>
-  due(state, of, nowMs).reduce((next, name) => numbered(childBegun(next, name), name, 1), state);
+  due(state, of, nowMs).reduce((next, name) => recordChildNumber(childBegun(next, name), name, 1), state);
 
 describe('the jitter of a child', () => {
   test('is at least nothing and less than the jitter, and always the same', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.integer({ min: 1, max: 10 ** 9 }), (parent, child, jitterMs) => {
-        const jitter = jitterOf(parent, child, jitterMs);
+        const jitter = computeJitter(parent, child, jitterMs);
         expect(jitter).toBeGreaterThanOrEqual(0);
         expect(jitter).toBeLessThan(jitterMs);
-        expect(jitterOf(parent, child, jitterMs)).toBe(jitter);
+        expect(computeJitter(parent, child, jitterMs)).toBe(jitter);
       }),
     );
   });
 
-  test('is nothing where none is wanted', () => expect(jitterOf('inference/3', 'model-1', 0)).toBe(0));
+  test('is nothing where none is wanted', () => expect(computeJitter('inference/3', 'model-1', 0)).toBe(0));
 
   test('spreads names that hardly differ evenly: every tenth of the time gets about a tenth of them', () => {
     const tenths = Array<number>(10).fill(0);
-    for (const name of names(10_000)) tenths[Math.floor(jitterOf('inference/3', name, 1_000_000) / 100_000)]! += 1;
+    for (const name of names(10_000)) tenths[Math.floor(computeJitter('inference/3', name, 1_000_000) / 100_000)]! += 1;
     for (const count of tenths) expect(Math.abs(count - 1_000)).toBeLessThan(120);
   });
 
@@ -110,7 +110,7 @@ describe('shards', () => {
         let waiting = shards;
         let running: typeof shards = [];
         while (waiting.length > 0) {
-          const started = fitting(waiting, running, maxConcurrent);
+          const started = pickFittingShards(waiting, running, maxConcurrent);
           if (running.length === 0) expect(started.length).toBeGreaterThan(0);
           running = [...running, ...started];
           waiting = waiting.filter((shard) => !started.includes(shard));
@@ -137,7 +137,7 @@ describe('a shard', () => {
     const of = plan({ jitterMs: 60_000 });
     const fresh = newWindow(of);
     const moment = wakeAtMs(fresh, of) ?? 0;
-    expect(moment).toBe(1_000 + Math.min(...of.names.map((name) => jitterOf(of.parent, name, of.jitterMs))));
+    expect(moment).toBe(1_000 + Math.min(...of.names.map((name) => computeJitter(of.parent, name, of.jitterMs))));
     expect(due(fresh, of, moment - 1)).toEqual([]);
     expect(due(fresh, of, moment)).toEqual([fresh.waiting[0]]);
   });
@@ -213,7 +213,7 @@ test('in any order of events, no child starts twice or before its moment, the sh
         const start = () => {
           for (const name of due(state, of, nowMs)) {
             expect(started.has(name)).toBe(false);
-            expect(nowMs).toBeGreaterThanOrEqual(of.originMs + jitterOf(of.parent, name, jitterMs));
+            expect(nowMs).toBeGreaterThanOrEqual(of.originMs + computeJitter(of.parent, name, jitterMs));
             started.set(name, nowMs);
             state = childBegun(state, name);
           }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import {
-  effectOf,
+  describeEffect,
   freeze,
   NO_COMMANDS,
   phaseOver,
-  skipsOf,
+  listSkippedChecks,
   take,
   whyNot,
   whyNotOvertaken,
@@ -14,8 +14,8 @@ import {
   type Overtaken,
   type DeploySituation,
 } from '../../../domain/deploy/control';
-import { newDeploy, situationOf, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
-import { pausedBy, stillPaused, unpaused } from '../../../domain/deploy/pausing';
+import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
+import { pauseDeploy, stillPaused, endPause } from '../../../domain/deploy/pausing';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { deployWith } from '../../../domain/spec/deploy';
 import { DEPLOY_VERBS, type CommandInput, type DeployVerb } from '../../../domain/verbs';
@@ -124,7 +124,7 @@ describe('the verbs that a deploy takes', () => {
     const input = { acceptMissing: true, actor: 'user:bob' };
     const at = SITUATIONS['out of time at the end'];
     expect(whyNot(at, 'resume', input)).toBeUndefined();
-    expect(effectOf('resume', at, input)).toBe(
+    expect(describeEffect('resume', at, input)).toBe(
       'it continues without the tasks that are missing after one fresh healthy verdict, or at once if nothing is updated or checked',
     );
     const control = take(at.control, 'resume', input, NOW);
@@ -252,27 +252,27 @@ describe('the state after a verb', () => {
       ['pause', input],
     ];
     const control = commands.reduce((folded, [verb, command]) => take(folded, verb, command, NOW), NO_COMMANDS);
-    expect(skipsOf(control)).toEqual(['errors', 'cpu']);
+    expect(listSkippedChecks(control)).toEqual(['errors', 'cpu']);
     const over = phaseOver(control);
     expect(over).toMatchObject({ skipPhase: null, skipBake: null, paused: { by: 'operator' } });
-    expect(skipsOf(over)).toEqual(['cpu']);
+    expect(listSkippedChecks(over)).toEqual(['cpu']);
   });
 
   test('one skip without a name skips all checks', () =>
-    expect(skipsOf(take(NO_COMMANDS, 'skip-health-check', {}, NOW))).toBe('all'));
+    expect(listSkippedChecks(take(NO_COMMANDS, 'skip-health-check', {}, NOW))).toBe('all'));
 
   test('every verb answers with one sentence, which names the phase where it is about one', () => {
-    const effects = DEPLOY_VERBS.map((verb) => effectOf(verb, situation()));
+    const effects = DEPLOY_VERBS.map((verb) => describeEffect(verb, situation()));
     expect(new Set(effects).size).toBe(DEPLOY_VERBS.length);
-    expect(effectOf('skip-bake', situation())).toBe('phase first continues without baking');
-    expect(effectOf('revert', situation({}, { ranEach: 'kv:1 in x; kv:0 in y' }))).toBe(
+    expect(describeEffect('skip-bake', situation())).toBe('phase first continues without baking');
+    expect(describeEffect('revert', situation({}, { ranEach: 'kv:1 in x; kv:0 in y' }))).toBe(
       'every task that it updated goes back to what it ran before: kv:1 in x; kv:0 in y',
     );
-    expect(effectOf('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
+    expect(describeEffect('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
   });
 
   test('the answer to a pause does not promise a revert that --no-revert rules out', () =>
-    expect(effectOf('pause', situation())).toContain('unless --no-revert was given'));
+    expect(describeEffect('pause', situation())).toContain('unless --no-revert was given'));
 });
 
 const aCommand = fc.record({
@@ -336,7 +336,7 @@ const commanded = (
 const byOf = (record: DeployRecord) => record.control.paused?.by ?? null;
 
 describe('the view of a deploy for rules', () => {
-  const phaseOf = (record: DeployRecord) => situationOf(record, SPEC).phase;
+  const phaseOf = (record: DeployRecord) => toDeploySituation(record, SPEC).phase;
 
   test('no phase before the first', () => expect(phaseOf(planned())).toBeNull());
 
@@ -350,30 +350,30 @@ describe('the view of a deploy for rules', () => {
   test('none between two phases, so that a skip does not hit the next', () =>
     expect(phaseOf(withPhase({ ...planned(), cursor: 0 }, 0, { state: 'succeeded' }))).toBeNull());
 
-  test('the names of its checks', () => expect(situationOf(planned(), SPEC).checks).toEqual(['errors']));
+  test('the names of its checks', () => expect(toDeploySituation(planned(), SPEC).checks).toEqual(['errors']));
 });
 
 describe('who pauses', () => {
   test('a pause of the system never replaces that of a person', () =>
-    expect(byOf(pausedBy(commanded(planned(), 'pause'), NOW, 'dependency', 'twine is silent'))).toBe('operator'));
+    expect(byOf(pauseDeploy(commanded(planned(), 'pause'), NOW, 'dependency', 'twine is silent'))).toBe('operator'));
 
   test('a person may take over a pause of the system', () =>
-    expect(byOf(commanded(pausedBy(planned(), NOW, 'dependency', 'twine is silent'), 'pause'))).toBe('operator'));
+    expect(byOf(commanded(pauseDeploy(planned(), NOW, 'dependency', 'twine is silent'), 'pause'))).toBe('operator'));
 
   test('the system ends its own pause', () =>
-    expect(byOf(unpaused(pausedBy(planned(), NOW, 'dependency', 'd'), NOW, 'twine answers again'))).toBeNull());
+    expect(byOf(endPause(pauseDeploy(planned(), NOW, 'dependency', 'd'), NOW, 'twine answers again'))).toBeNull());
 
   test('it does not end the pause of a person who has not resumed', () => {
-    const record = unpaused(commanded(planned(), 'pause', { noRevert: true }), NOW, 'twine answers again');
+    const record = endPause(commanded(planned(), 'pause', { noRevert: true }), NOW, 'twine answers again');
     expect(record.control).toMatchObject({ paused: { by: 'operator' }, noRevert: true });
   });
 
   test('a resume ends the pause', () =>
-    expect(unpaused(commanded(commanded(planned(), 'pause'), 'resume'), NOW, 'resumed').control).toEqual(NO_COMMANDS));
+    expect(endPause(commanded(commanded(planned(), 'pause'), 'resume'), NOW, 'resumed').control).toEqual(NO_COMMANDS));
 
   test('a pause that came while a resume waited for its verdict stands', () => {
     const again = commanded(commanded(commanded(planned(), 'pause'), 'resume'), 'pause', { actor: 'user:bob' });
-    expect(unpaused(again, NOW, 'healthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
+    expect(endPause(again, NOW, 'healthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
     expect(stillPaused(again, NOW, 'unhealthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
   });
 

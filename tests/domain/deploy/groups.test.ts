@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { take } from '../../../domain/deploy/control';
-import { foldGroups, groupsOf, limitOf, withPausedGroups, type Group } from '../../../domain/deploy/groups';
+import { foldGroups, groupUnits, computePauseLimit, withPausedGroups, type Group } from '../../../domain/deploy/groups';
 import { newDeploy, type DeployRecord } from '../../../domain/deploy/state';
 import type { Unit } from '../../../domain/fleet/unit';
 import { NO_HISTORY, type FoldInput } from '../../../domain/health/fold';
@@ -53,7 +53,7 @@ test.each([
   ['tier', ['a: a', 'c: c', 'tier:1: b']],
 ])('units are grouped by %s, and one without the label is a group by itself', (pauseBy, expected) => {
   const units = [unit('a', { region: 'x' }), unit('b', { region: 'x', tier: '1' }), unit('c')];
-  const groups = groupsOf(units, pauseBy);
+  const groups = groupUnits(units, pauseBy);
   expect(groups.map((group) => `${group.name}: ${group.units.join(' ')}`)).toEqual(expected);
 });
 
@@ -66,7 +66,7 @@ test.each([
   [undefined, 10_000, 100],
   [5_000, 10_000, 100],
 ])('with maxPaused %p, of %i groups %i may be paused', (maxPaused, groups, expected) => {
-  expect(limitOf(maxPaused, groups)).toBe(expected);
+  expect(computePauseLimit(maxPaused, groups)).toBe(expected);
 });
 
 const [H, U, I, E] = ['healthy', 'unhealthy', 'inconclusive', 'errored'] as const;

@@ -1,7 +1,7 @@
 import { forgive, take, type Control } from '../../../domain/deploy/control';
 import { withOverrides } from '../../../domain/deploy/overrides';
 import { newDeploy, withHealth, type DeployRecord } from '../../../domain/deploy/state';
-import { pausedBy } from '../../../domain/deploy/pausing';
+import { pauseDeploy } from '../../../domain/deploy/pausing';
 import type { CommandInput, DeployVerb } from '../../../domain/verbs';
 import { healthRow } from './healthRow';
 
@@ -29,7 +29,7 @@ const skip = (check?: string, actor = 'user:ana'): Step =>
 const pauses =
   (by: 'health' | 'dependency'): Step =>
   (record) =>
-    pausedBy(record, NOW, by, 'r');
+    pauseDeploy(record, NOW, by, 'r');
 const systemSkips = (check: string): Step => controlled((control) => forgive(control, [check], 'was so before', NOW));
 
 const rows: readonly (readonly [title: string, steps: readonly Step[], overridden: readonly string[]])[] = [

@@ -1,5 +1,5 @@
-import { foundNone } from '../../../domain/deploy/canary';
-import { totalsOf } from '../../../domain/deploy/counts';
+import { explainEmptyCanary } from '../../../domain/deploy/canary';
+import { computeTotals } from '../../../domain/deploy/counts';
 import { newDeploy, type DeployRecord } from '../../../domain/deploy/state';
 import { whyNoneMet } from '../../../domain/deploy/unavailable';
 import type { CommandRecord } from '../../../domain/verbs';
@@ -14,7 +14,7 @@ describe('a phase that is over', () => {
     ['succeeded when nothing was sent', [], false, null],
     ['is skipped when all its tasks are gone', [counts(12)], false, 'its tasks are gone'],
     ['is skipped when all its units are left out', [counts(12, 3)], true, 'its units are unavailable'],
-  ])('%s', (_, units, isAway, why) => expect(whyNoneMet(totalsOf({ units }), isAway)).toBe(why));
+  ])('%s', (_, units, isAway, why) => expect(whyNoneMet(computeTotals({ units }), isAway)).toBe(why));
 });
 
 describe('a canary', () => {
@@ -45,5 +45,5 @@ describe('a canary', () => {
       record([counts(0)]),
       `${NONE}: those of kvstore-x run kv:2 already or belong to other canaries`,
     ],
-  ])('%s', (_, seen, why) => expect(foundNone(seen, { version: 'kv:2' })).toBe(why));
+  ])('%s', (_, seen, why) => expect(explainEmptyCanary(seen, { version: 'kv:2' })).toBe(why));
 });

@@ -3,8 +3,8 @@ import {
   planCanary,
   planDeploy,
   planRollback,
-  plannedTasks,
-  unitsOf,
+  countPlannedTasks,
+  pickPhaseUnits,
   withoutBakes,
   type DeployPlan,
 } from '../../../domain/deploy/plan';
@@ -166,8 +166,8 @@ describe('the plan', () => {
       { phases: [25, 50].map((n) => ({ scope: '*', amount: { units: `${n}%` } })) },
       units,
     ).phases;
-    expect(unitsOf(quarter!, units).map(({ id }) => id)).toEqual(['a']);
-    expect(unitsOf(half!, units).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(pickPhaseUnits(quarter!, units).map(({ id }) => id)).toEqual(['a']);
+    expect(pickPhaseUnits(half!, units).map(({ id }) => id)).toEqual(['a', 'b']);
     expect(targetsOf(half!, units, plan())).toMatchObject([
       { unit: 'a', version: 'kv:2', amount: { all: true } },
       { unit: 'b', version: 'kv:2', amount: { all: true } },
@@ -247,9 +247,9 @@ test('a plan always ends with everything, and a phase that asks for more never r
       expect(made.phases.map(({ key }) => key)).toEqual(made.phases.map((_, index) => index));
       expect(targetsOf(completion, units, made).map((target) => target.unit)).toEqual(units.map(({ id }) => id));
       for (const phase of made.phases)
-        for (const touched of unitsOf(phase, units)) {
+        for (const touched of pickPhaseUnits(phase, units)) {
           expect(inScope(phase.scope, touched)).toBe(true);
-          const tasks = plannedTasks(phase, touched);
+          const tasks = countPlannedTasks(phase, touched);
           expect(tasks).toBeLessThanOrEqual(touched.size);
           expect(tasks).toBeGreaterThanOrEqual(Math.min(1, touched.size));
         }
@@ -265,10 +265,10 @@ test('amounts are cumulative: more percent reaches all that less percent did', (
         scope: '*',
         amount: whole ? { units: { percent: value } } : { percent: value },
       }));
-      const reached = unitsOf(more!, units).map(({ id }) => id);
-      for (const touched of unitsOf(less!, units)) {
+      const reached = pickPhaseUnits(more!, units).map(({ id }) => id);
+      for (const touched of pickPhaseUnits(less!, units)) {
         expect(reached).toContain(touched.id);
-        expect(plannedTasks(more!, touched)).toBeGreaterThanOrEqual(plannedTasks(less!, touched));
+        expect(countPlannedTasks(more!, touched)).toBeGreaterThanOrEqual(countPlannedTasks(less!, touched));
       }
     }),
   );

@@ -1,4 +1,4 @@
-import { patternOf, type Pattern } from '../../../domain/deploy/pattern';
+import { classifyPattern, type Pattern } from '../../../domain/deploy/pattern';
 import { planDeploy } from '../../../domain/deploy/plan';
 import type { Unit } from '../../../domain/fleet/unit';
 import { deployWith } from '../../../domain/spec/deploy';
@@ -14,7 +14,7 @@ const whole = (...amounts: (string | number)[]) => amounts.map((units) => ({ sco
 
 const check = (phases: object[] | undefined, units: readonly Unit[], pattern: Pattern) => {
   const spec = deployWith.parse({ pushType: 'twine', ...(phases ? { phases } : {}) });
-  expect(patternOf(planDeploy(spec, units, [], 'kv:2'), units)).toBe(pattern);
+  expect(classifyPattern(planDeploy(spec, units, [], 'kv:2'), units)).toBe(pattern);
 };
 
 describe('the pattern of a deploy (Conveyor §6.5.2)', () => {

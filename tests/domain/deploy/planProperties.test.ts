@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { cumulativeShares, patternOf, reachedBy } from '../../../domain/deploy/pattern';
-import { planDeploy, plannedTasks, unitsOf, type DeployPlan } from '../../../domain/deploy/plan';
-import { reachedParts, revertTargets, withSent } from '../../../domain/deploy/planRevert';
-import { selected, type SnapshotUnit } from '../../../domain/deploy/snapshot';
+import { cumulativeShares, classifyPattern, findReachedUnits } from '../../../domain/deploy/pattern';
+import { planDeploy, countPlannedTasks, pickPhaseUnits, type DeployPlan } from '../../../domain/deploy/plan';
+import { listReachedParts, revertTargets, withSent } from '../../../domain/deploy/planRevert';
+import { selectUnits, type SnapshotUnit } from '../../../domain/deploy/snapshot';
 import { tasksOf } from '../../../domain/fleet/amount';
 import { inScope } from '../../../domain/fleet/scope';
 import type { Unit } from '../../../domain/fleet/unit';
@@ -76,7 +76,7 @@ describe('every plan', () => {
           for (const { unit: id, amount, version } of targets) {
             const target = inside.find((each) => each.id === id)!;
             const tasks = tasksOf(amount!, target.size);
-            expect(tasks).toBe(plannedTasks(phase, target));
+            expect(tasks).toBe(countPlannedTasks(phase, target));
             expect(tasks).toBeGreaterThanOrEqual(1);
             expect(tasks).toBeLessThanOrEqual(target.size);
             expect(version).toBe(DEPLOYED);
@@ -94,8 +94,9 @@ describe('every plan', () => {
       fc.property(shuffled, somePhases, ([units, other], phases) => {
         const [plan, again] = [planFor(phases, units), planFor(phases, other)];
         expect(again).toEqual(plan);
-        for (const phase of plan.phases) expect(ids(unitsOf(phase, other))).toEqual(ids(unitsOf(phase, units)));
-        expect(patternOf(again, other)).toBe(patternOf(plan, units));
+        for (const phase of plan.phases)
+          expect(ids(pickPhaseUnits(phase, other))).toEqual(ids(pickPhaseUnits(phase, units)));
+        expect(classifyPattern(again, other)).toBe(classifyPattern(plan, units));
       }),
     );
   });
@@ -107,9 +108,9 @@ describe('every plan', () => {
         const plan = planFor(written, units);
         let before: readonly string[] = [];
         for (const phase of plan.phases) {
-          const taken = unitsOf(phase, units);
+          const taken = pickPhaseUnits(phase, units);
           expect(ids(taken)).toEqual(expect.arrayContaining([...before]));
-          for (const each of taken) expect(plannedTasks(phase, each)).toBe(each.size);
+          for (const each of taken) expect(countPlannedTasks(phase, each)).toBe(each.size);
           before = ids(taken);
         }
       }),
@@ -122,7 +123,7 @@ describe('every plan', () => {
         const plan = planFor(phases, units);
         const shares = cumulativeShares(plan, units);
         const grows = shares.map((share, index) => share > (shares[index - 1] ?? 0));
-        expect(reachedBy(plan, units).map((reached) => reached.length > 0)).toEqual(grows);
+        expect(findReachedUnits(plan, units).map((reached) => reached.length > 0)).toEqual(grows);
       }),
     );
   });
@@ -162,8 +163,8 @@ function push(fleet: Fleet, plan: DeployPlan, units: readonly Unit[], phases: nu
 function reached(plan: DeployPlan, snapshot: readonly SnapshotUnit[], phases: readonly number[]): SnapshotUnit[] {
   const deployed = phases.reduce((sent, phase) => ({ plan, ...withSent(sent, phase, []) }), {
     ...{ plan, sent: [], leftOutSets: [] },
-  } as Parameters<typeof reachedParts>[0]);
-  return selected(snapshot, reachedParts(deployed));
+  } as Parameters<typeof listReachedParts>[0]);
+  return selectUnits(snapshot, listReachedParts(deployed));
 }
 const RULES = { lastGood: null, deployed: DEPLOYED };
 const first = (plan: DeployPlan, count: number): number[] => plan.phases.slice(0, count).map((_, index) => index);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {
   asBefore,
-  inheritanceOf,
-  reachedParts,
-  reachedWithoutPast,
+  buildInheritance,
+  listReachedParts,
+  listReachedWithoutPast,
   revertPhase,
   revertTargets,
   someWithoutPast,
@@ -12,7 +12,7 @@ import {
 } from '../../../domain/deploy/planRevert';
 import { ranEach } from '../../../domain/deploy/ranEach';
 import type { DeployPlan, PhasePlan } from '../../../domain/deploy/plan';
-import { selected, type Part } from '../../../domain/deploy/snapshot';
+import { selectUnits, type Part } from '../../../domain/deploy/snapshot';
 import type { Unit } from '../../../domain/fleet/unit';
 
 const unit = (id: string, version: string | null, mixed = false): Unit => ({
@@ -110,7 +110,7 @@ const onePhase = (scope: string): PhasePlan => ({ ...PHASE, scope, amount: { cou
 const planOf = (...phases: PhasePlan[]): DeployPlan => ({ version: 'kv:2', artifacts: [], phases });
 
 describe('the units that a stopped deploy leaves to the next', () => {
-  const left = (units: readonly Unit[]) => inheritanceOf('kv:2', { units }, undefined);
+  const left = (units: readonly Unit[]) => buildInheritance('kv:2', { units }, undefined);
   const next = (units: readonly Unit[], before: readonly Unit[], settled?: string[]) =>
     asBefore(units, { ...left(before), ...(settled ? { settled } : {}) }, before).map(({ version, mixed }) =>
       mixed ? 'mixed' : version,
@@ -132,7 +132,7 @@ describe('the units that a stopped deploy leaves to the next', () => {
 
   test('is where the next one reverts to, and the one after that, whatever each of them left', () => {
     const second = asBefore([unit('x', 'kv:2', true)], left([unit('x', 'kv:1')]), [unit('x', 'kv:1')]);
-    const handed = inheritanceOf('kv:3', { units: second }, left([unit('x', 'kv:1')]));
+    const handed = buildInheritance('kv:3', { units: second }, left([unit('x', 'kv:1')]));
     expect(handed.left).toEqual(['kv:2', 'kv:3']);
     expect(revertTargets(asBefore([unit('x', 'kv:3')], handed, second), rules(null, 'kv:4'), [])).toMatchObject([
       { unit: 'x', version: 'kv:1' },
@@ -153,9 +153,9 @@ describe('the units that a deploy has reached', () => {
   const reached = (...sendings: Sending[]) => {
     const sent = sendings.reduce(
       (deployed, [phase, without = []]) => ({ plan, ...withSent(deployed, phase, without) }),
-      { plan, sent: [], leftOutSets: [] } as Parameters<typeof reachedParts>[0],
+      { plan, sent: [], leftOutSets: [] } as Parameters<typeof listReachedParts>[0],
     );
-    return { ids: selected(units, reachedParts(sent)).map(({ id }) => id), sent };
+    return { ids: selectUnits(units, listReachedParts(sent)).map(({ id }) => id), sent };
   };
 
   test('are those of the phases whose updates were sent', () => {
@@ -177,8 +177,8 @@ describe('the units that a deploy has reached', () => {
 
   test('are not reverted by themselves when one has nothing to go back to', () => {
     const lost = withoutPast(units, rules());
-    expect(reachedWithoutPast(lost, reachedParts(reached([1]).sent))).toEqual(['y']);
-    expect(reachedWithoutPast(lost, reachedParts(reached([0]).sent))).toEqual([]);
+    expect(listReachedWithoutPast(lost, listReachedParts(reached([1]).sent))).toEqual(['y']);
+    expect(listReachedWithoutPast(lost, listReachedParts(reached([0]).sent))).toEqual([]);
   });
 
   test('are known to have nothing to go back to where one of them has, however many others have not', () => {
@@ -194,7 +194,7 @@ describe('the units that a deploy has reached', () => {
     });
     const some = someWithoutPast(many, rules(), [part(120), part(199)]);
     expect(some).toHaveLength(52);
-    expect(reachedWithoutPast(some, [part(199)])).toEqual(['u-199']);
+    expect(listReachedWithoutPast(some, [part(199)])).toEqual(['u-199']);
     expect(someWithoutPast(many.slice(0, 50), rules(), [])).toHaveLength(50);
   });
 

@@ -1,8 +1,19 @@
 import fc from 'fast-check';
 import { afterWatch, type Watched } from '../../../domain/deploy/bake';
 import { NO_COMMANDS, type Control } from '../../../domain/deploy/control';
-import { cancelled as endOfStopped, resultOf, succeeded, type Ending } from '../../../domain/deploy/outcome';
-import { judgeProgress, judgeTimeout, missingOf, withEarlier, type Unreachable } from '../../../domain/deploy/progress';
+import {
+  createCancelledEnding as endOfStopped,
+  buildDeployResult,
+  createSuccessEnding,
+  type Ending,
+} from '../../../domain/deploy/outcome';
+import {
+  judgeProgress,
+  judgeTimeout,
+  countMissingTasks,
+  withEarlier,
+  type Unreachable,
+} from '../../../domain/deploy/progress';
 import { NO_TIME } from '../../../domain/deploy/spans';
 import type { Amount } from '../../../domain/fleet/amount';
 import type { UnitProgress } from '../../../domain/fleet/unit';
@@ -117,7 +128,7 @@ describe('a phase that is tried again', () => {
         const now = unit({ targeted: retried.length, live: retried.filter(({ later }) => later).length });
         const seen = withEarlier([before], [first], [now])[0]!;
         expect(seen.live).toBeLessThanOrEqual(count(isNowLive));
-        expect(missingOf(seen)).toBeGreaterThanOrEqual(count((task) => !isNowLive(task)));
+        expect(countMissingTasks(seen)).toBeGreaterThanOrEqual(count((task) => !isNowLive(task)));
         if (!isFrozen) expect(seen.live).toBe(count(isNowLive));
       }),
     );
@@ -255,7 +266,7 @@ describe('how a deploy ends', () => {
     mixed,
   });
   const check = (ending: Ending, classification: string, reason: string) =>
-    expect(resultOf(ending, OF, ACCOUNTS)).toMatchObject({
+    expect(buildDeployResult(ending, OF, ACCOUNTS)).toMatchObject({
       outcome: ending.kind,
       classification,
       reason,
@@ -317,17 +328,17 @@ describe('how a deploy ends', () => {
       `every available unit runs kv:2 but for ${MISSING}, without kvstore-y, unavailable; a follow-on release updates it on return`,
     ],
   ])('well, with %p missing and %p left out', (missing, skipped, reason) =>
-    check(succeeded({ version: 'kv:2' }, { missing, skipped }), 'success', reason),
+    check(createSuccessEnding({ version: 'kv:2' }, { missing, skipped }), 'success', reason),
   );
 
   test('a revert states its actor and whether the version is bad; no other end does', () => {
-    const reverted = resultOf(
+    const reverted = buildDeployResult(
       { kind: 'reverted', by: 'user:alice', reason: '', bad: false, paused: null },
       OF,
       ACCOUNTS,
     );
     expect(reverted.reverted).toEqual({ by: 'user:alice', bad: false });
-    expect(resultOf(cancelled(null), OF, ACCOUNTS).reverted).toBeNull();
+    expect(buildDeployResult(cancelled(null), OF, ACCOUNTS).reverted).toBeNull();
   });
 
   test.each<[string, Ending, string | undefined]>([
@@ -342,12 +353,12 @@ describe('how a deploy ends', () => {
     ['the push type that refused', { kind: 'failed', reason: 'refused', fault: 'conveyor' }, 'push type twine'],
     ['a revert that did not come through', { ...REVERTED, kind: 'revert-failed', paused: null }, 'revert'],
     ['nobody, where it failed for good reason', { ...REVERTED, paused: null }, undefined],
-  ])('blames %s', (_, ending, blame) => expect(resultOf(ending, OF, ACCOUNTS).blame).toBe(blame));
+  ])('blames %s', (_, ending, blame) => expect(buildDeployResult(ending, OF, ACCOUNTS).blame).toBe(blame));
 
   test('names the release that took its place, unless a person cancelled it first', () => {
     const overtaken = { by: 3, why: 'preempted' } as const;
     const stopped = (cancel: Control['cancel']) =>
-      resultOf(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), OF, ACCOUNTS);
+      buildDeployResult(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), OF, ACCOUNTS);
     expect(stopped(null)).toMatchObject({ cause: 'preempted', reason: 'preempted by release 3' });
     const byPerson = stopped({ actor: 'user:alice', reason: 'lunch', at: '' });
     expect(byPerson.reason).toBe('cancelled by user:alice: lunch');

@@ -3,7 +3,7 @@ import { NO_COMMANDS, take } from '../../../domain/deploy/control';
 import { countUnits } from '../../../domain/deploy/counts';
 import { accrue, NO_TIME } from '../../../domain/deploy/spans';
 import { change, MAX_TIMELINE, newDeploy, note, withHealth, type DeployRecord } from '../../../domain/deploy/state';
-import { pausedBy, unpaused } from '../../../domain/deploy/pausing';
+import { pauseDeploy, endPause } from '../../../domain/deploy/pausing';
 import { deployStatus, nextCommands, summarise } from '../../../domain/deploy/view';
 import type { DeployState, Pause, PhaseView, Spans } from '../../../domain/views';
 import { healthRow } from './healthRow';
@@ -78,8 +78,8 @@ test('in any order of events, the spans add up to the time that passed', () => {
         if (turn === 'stage') record = change(record, now, { stage });
         if (turn === 'pause') record = change(record, now, { control: take(record.control, 'pause', {}, now) });
         if (turn === 'resume') record = change(record, now, { control: take(record.control, 'resume', {}, now) });
-        if (turn === 'dependency') record = pausedBy(record, now, 'dependency', 'silent');
-        if (turn === 'unpause') record = unpaused(record, now, 'on');
+        if (turn === 'dependency') record = pauseDeploy(record, now, 'dependency', 'silent');
+        if (turn === 'unpause') record = endPause(record, now, 'on');
         if (turn === 'note') record = note(record, now, 'noted', 'noted');
         expect(total(accrue(record, latest))).toBe(latest - NOW);
       }

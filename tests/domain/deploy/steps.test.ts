@@ -1,10 +1,10 @@
 import { planDeploy, planRollback, withoutBakes, type DeployPlan, type PhasePlan } from '../../../domain/deploy/plan';
-import { selected } from '../../../domain/deploy/snapshot';
+import { selectUnits } from '../../../domain/deploy/snapshot';
 import {
   dueUndos,
   stepFacts,
   stepRun,
-  stepsOf,
+  listPhaseSteps,
   stepUnits,
   undoRun,
   withFailed,
@@ -30,8 +30,8 @@ const spec = (fields: object = {}) => deployWith.parse({ pushType: 'twine', phas
 const plan = (fields: object = {}) => planDeploy(spec(fields), FLEET, [], 'kv:2');
 const names = ({ phases }: DeployPlan) =>
   phases.map((phase) => ({
-    pre: stepsOf(phase, 'pre').map((place) => stepRun(DEPLOY, place, 1).title),
-    post: stepsOf(phase, 'post').map((place) => stepRun(DEPLOY, place, 1).title),
+    pre: listPhaseSteps(phase, 'pre').map((place) => stepRun(DEPLOY, place, 1).title),
+    post: listPhaseSteps(phase, 'post').map((place) => stepRun(DEPLOY, place, 1).title),
   }));
 const NOTHING = { pre: [], post: [] };
 
@@ -58,7 +58,10 @@ describe('the steps of a plan', () => {
   ])('%s', (_, made, expected) => expect(names(made)).toEqual(expected));
 
   test('have ids of their own, one for each attempt', () => {
-    const places = plan().phases.flatMap((phase) => [...stepsOf(phase, 'pre'), ...stepsOf(phase, 'post')]);
+    const places = plan().phases.flatMap((phase) => [
+      ...listPhaseSteps(phase, 'pre'),
+      ...listPhaseSteps(phase, 'post'),
+    ]);
     const ids = [1, 2].flatMap((attempt) => places.map((place) => stepRun(DEPLOY, place, attempt).runId));
     expect(ids[0]).toBe(`${DEPLOY}/0/pre/0/1`);
     expect(new Set(ids).size).toBe(12);
@@ -69,7 +72,7 @@ describe('the steps to undo', () => {
   const made = plan();
   const begun = () =>
     made.phases
-      .flatMap((phase) => [...stepsOf(phase, 'pre'), ...stepsOf(phase, 'post')])
+      .flatMap((phase) => [...listPhaseSteps(phase, 'pre'), ...listPhaseSteps(phase, 'post')])
       .reduce<readonly StepToUndo[]>((standing, place) => withStepToUndo(standing, place), []);
   const at = (steps: readonly StepToUndo[]) => steps.map(({ phase, step }) => [phase, step]);
 
@@ -81,7 +84,7 @@ describe('the steps to undo', () => {
 
   test('is not more where a step begins a second time', () =>
     expect(
-      stepsOf(made.phases[0]!, 'pre').reduce(
+      listPhaseSteps(made.phases[0]!, 'pre').reduce(
         (standing, place) => withStepToUndo(standing, place, ['kvstore-y']),
         begun(),
       ),
@@ -110,7 +113,7 @@ describe('a step receives', () => {
   /** As an activity finds its units. */
   const facts = (phase: PhasePlan, units: readonly Unit[], lastGood: string | null = null, skipped: string[] = []) => {
     const { selection, ...known } = stepFacts({ ...input, lastGood }, phase, { units }, skipped);
-    return { ...known, ...stepUnits(selected(units, selection.parts), known.lastGood) };
+    return { ...known, ...stepUnits(selectUnits(units, selection.parts), known.lastGood) };
   };
 
   test('its pipeline, release, deploy, phase, version and units', () =>

@@ -1,9 +1,9 @@
 import { take } from '../../../domain/deploy/control';
-import { closedPhase } from '../../../domain/deploy/phase';
+import { closePhase } from '../../../domain/deploy/phase';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { newDeploy, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
-import { isLeft, stopOf, tryAutoRevert } from '../../../domain/deploy/stop';
-import { leavingOut, ofUnavailable } from '../../../domain/deploy/unavailable';
+import { isLeft, findStop, tryAutoRevert } from '../../../domain/deploy/stop';
+import { leaveOutUnits, ofUnavailable } from '../../../domain/deploy/unavailable';
 import { deployWith } from '../../../domain/spec/deploy';
 import type { CommandInput, DeployVerb } from '../../../domain/verbs';
 
@@ -47,7 +47,7 @@ describe('the ends of phases', () => {
     ['no release that supersedes, in the middle of a phase', [isInPhase, overtaken('superseded')], null],
     ['a release that supersedes, between two phases', [overtaken('superseded')], 'overtaken'],
   ])('%s', (_, changes, expected) => {
-    const stop = stopOf(deployOf(...changes));
+    const stop = findStop(deployOf(...changes));
     expect(stop?.kind === 'revert' ? `revert by ${stop.by}` : (stop?.kind ?? null)).toBe(expected);
   });
 });
@@ -68,7 +68,7 @@ describe('an unhealthy verdict', () => {
   const tried = (action: 'revert' | 'pause', input: { canary?: never; rollback?: boolean }, ...changes: Change[]) => {
     const about = { rollback: false, ...input };
     const done = tryAutoRevert(deployOf(...changes), about, { action, reason: 'errors above 1%' }, NOW);
-    return done.kind === 'reverting' ? stopOf(done.record) : done.reason;
+    return done.kind === 'reverting' ? findStop(done.record) : done.reason;
   };
   const canary = { amount: 1, bakeMs: 1, keepUntil: false } as never;
 
@@ -109,13 +109,13 @@ describe('units that are unavailable', () => {
   ])('%s', (_, decided, expected) => expect(decided).toMatchObject(expected));
 
   test('are on record when they go and when they are back, once', () => {
-    const away = leavingOut(deployOf(), ['x', 'y'], NOW);
-    const back = leavingOut(away, ['y'], NOW);
+    const away = leaveOutUnits(deployOf(), ['x', 'y'], NOW);
+    const back = leaveOutUnits(away, ['y'], NOW);
     expect(back.timeline.map(({ text }) => text)).toEqual([
       'continues without x, y, unavailable',
       'x is available again',
     ]);
-    expect(leavingOut(back, ['y'], NOW)).toBe(back);
+    expect(leaveOutUnits(back, ['y'], NOW)).toBe(back);
   });
 });
 
@@ -129,7 +129,7 @@ test.each<[string, readonly Change[], object]>([
   ],
 ])('a phase that ends %s, and its skips end with it', (_, changes, expected) => {
   const [phase] = planDeploy(SPEC, UNITS, [], 'kv:2').phases;
-  const closed = phase && closedPhase(deployOf(...changes), phase, false, NOW);
+  const closed = phase && closePhase(deployOf(...changes), phase, false, NOW);
   expect(closed?.phases[0]).toMatchObject(expected);
   expect(closed?.control.skipPhase).toBeNull();
 });

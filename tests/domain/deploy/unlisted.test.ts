@@ -1,5 +1,5 @@
-import { succeeded } from '../../../domain/deploy/outcome';
-import { unlistedWords, type UnlistedUnit } from '../../../domain/deploy/unlisted';
+import { createSuccessEnding } from '../../../domain/deploy/outcome';
+import { describeUnlisted, type UnlistedUnit } from '../../../domain/deploy/unlisted';
 
 const one: UnlistedUnit = { id: 'y', version: 'kv:1', tasks: { updated: 2, size: 6 } };
 
@@ -19,15 +19,17 @@ test.each<[string, number, readonly UnlistedUnit[], string]>([
     'y (2 of 6 tasks run kv:2), z (nobody says what it runs) and 7 others are not listed any more',
   ],
 ])('a unit that is not listed any more is named with %s', (_, count, units, words) => {
-  expect(unlistedWords({ count, units }, 'kv:2')).toBe(words);
+  expect(describeUnlisted({ count, units }, 'kv:2')).toBe(words);
 });
 
 test('a success does not count among all units those that are not listed any more', () => {
   const record = { skipped: ['x'], missing: null, unlisted: { count: 1, units: [one] } };
-  expect(succeeded({ version: 'kv:2' }, record)).toMatchObject({
+  expect(createSuccessEnding({ version: 'kv:2' }, record)).toMatchObject({
     reason: expect.stringMatching(
       /^every available unit that is listed runs kv:2; y \(2 of 6 tasks run kv:2\) is not listed any more, without x, unavailable/,
     ) as string,
   });
-  expect(succeeded({ version: 'kv:2' }, { skipped: [], missing: null, unlisted: null })).toEqual({ kind: 'succeeded' });
+  expect(createSuccessEnding({ version: 'kv:2' }, { skipped: [], missing: null, unlisted: null })).toEqual({
+    kind: 'succeeded',
+  });
 });

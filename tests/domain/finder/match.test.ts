@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { concernedPipelines, matchesWanted, type FinderEvent } from '../../../domain/finder/match';
+import { findConcernedPipelines, matchesWanted, type FinderEvent } from '../../../domain/finder/match';
 import { STANDARD_FINDERS } from '../../../domain/finder/standard';
 
 const PUSH: FinderEvent = {
@@ -62,7 +62,7 @@ describe('an event matches a subscription', () => {
         subscriptions: [{ artifact: 'source', with: { ...wanted, repository: 'web' } }],
       },
     ];
-    expect(concernedPipelines(PUSH, subscribers)).toEqual([
+    expect(findConcernedPipelines(PUSH, subscribers)).toEqual([
       {
         pipeline: 'kvstore',
         artifacts: [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { attempt, backtestOf, type Trial } from '../../../domain/health/backtest';
-import { plotOf } from '../../../domain/health/plot';
+import { attempt, buildBacktest, type Trial } from '../../../domain/health/backtest';
+import { drawBacktest } from '../../../domain/health/plot';
 import type { Tick } from '../../../domain/health/replay';
 import { betterLimit, criticalLimit, limitText } from '../../../domain/health/tuning';
 import { evaluateCheck } from '../../../domain/health/evaluate';
@@ -36,7 +36,7 @@ const trial = (id: string, isBad: boolean | null, seen: readonly Tick[], more: P
 });
 
 const backtest = (of: HealthCheck, trials: readonly Trial[]) =>
-  backtestOf(
+  buildBacktest(
     of,
     trials.map((one) => attempt(of, one)),
   );
@@ -261,7 +261,7 @@ describe('names a limit that would have erred less', () => {
 
 test('the plot shows of each deploy what was measured, the verdicts, and when it would have stopped', () => {
   const errors = check({ name: 'errors <&>' });
-  const plot = plotOf(
+  const plot = drawBacktest(
     backtest(errors, [trial('kvstore/1/deploy', false, ticks(errors, [0.01, 0.2])), trial('empty', null, [])]),
   );
   expect(plot).toContain('kvstore/1/deploy: false positive, after 2m');
@@ -278,5 +278,5 @@ test('a deploy of a hundred phases that baked for long has a plot as well', () =
   const errors = check();
   const { tried, ...rest } = backtest(errors, [trial('long', false, ticks(errors, [0.01, 0.2]))]);
   const long = tried.map((one) => ({ ...one, evaluations: Array(100_000).fill(one.evaluations[0]) as [] }));
-  expect(plotOf({ ...rest, tried: long }).match(/<circle/g)).toHaveLength(100_000 + 4);
+  expect(drawBacktest({ ...rest, tried: long }).match(/<circle/g)).toHaveLength(100_000 + 4);
 });

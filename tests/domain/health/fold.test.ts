@@ -1,5 +1,5 @@
 import { foldEvaluation, NO_HISTORY, type FoldInput, type HealthFold } from '../../../domain/health/fold';
-import { lookbackOf, stepFor, withLookback } from '../../../domain/health/lookback';
+import { computeLookback, stepFor, withLookback } from '../../../domain/health/lookback';
 import type { CheckEvidence, Verdict } from '../../../domain/health/verdict';
 import { healthCheckSchema, type HealthCheck } from '../../../domain/spec/health';
 
@@ -333,7 +333,7 @@ describe('lookback', () => {
     ['at least the interval', { transform: [{ average: '10s' }] }, 60_000],
     ['the interval when there is no transform', {}, 60_000],
   ])('is %s', (_title, fields, expected) => {
-    expect(lookbackOf(check('cpu', fields), 60_000)).toBe(expected);
+    expect(computeLookback(check('cpu', fields), 60_000)).toBe(expected);
     expect(withLookback([check('cpu', fields)], 60_000)[0]?.lookback).toBe(expected);
   });
 

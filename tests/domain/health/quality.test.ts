@@ -1,6 +1,6 @@
 import { caseOf } from '../../../bench/health-quality/cases';
 import { judge, METHODS, type Method } from '../../../bench/health-quality/methods';
-import { qualityOf, share } from '../../../domain/health/quality';
+import { measureQuality, share } from '../../../domain/health/quality';
 import { replayCheck } from '../../../domain/health/replay';
 
 const MINUTE = 60_000;
@@ -35,7 +35,7 @@ test('quality counts what was found and what was not, and how long it took', () 
     isBad,
     foundAfterMs: minutes === null ? null : minutes * MINUTE,
   });
-  const quality = qualityOf([
+  const quality = measureQuality([
     of(true, 2),
     of(true, 4),
     of(true, null),
@@ -45,7 +45,7 @@ test('quality counts what was found and what was not, and how long it took', () 
   expect(quality).toMatchObject({ truePositives: 2, falsePositives: 1, trueNegatives: 4, falseNegatives: 1 });
   expect([quality.precision.share, quality.recall.share, quality.falseAlarms.share]).toEqual([2 / 3, 2 / 3, 1 / 5]);
   expect(quality.delayMs).toEqual({ median: 3 * MINUTE, p90: 3.8 * MINUTE });
-  expect(qualityOf([]).precision).toMatchObject({ share: null, low: 0, high: 1 });
+  expect(measureQuality([]).precision).toMatchObject({ share: null, low: 0, high: 1 });
 });
 
 // The numbers are those of prop.test(count, of, correct = FALSE)$conf.int in R.
@@ -62,7 +62,7 @@ test.each([
 test('on labelled recordings, ranks and a coarse threshold find every gross fault with at most half of the false alarms of a plain threshold', () => {
   const cases = Array.from({ length: 100 }, (_, nth) => caseOf(7, nth));
   const quality = (method: Method, sizes?: string) =>
-    qualityOf(cases.filter(({ size }) => sizes === undefined || size === sizes).map((one) => judge(method, one)));
+    measureQuality(cases.filter(({ size }) => sizes === undefined || size === sizes).map((one) => judge(method, one)));
   const both = 'mann-whitney and a coarse threshold';
   const [before, after] = [quality('plain threshold'), quality(both)];
   expect(quality(both, 'gross').recall.share).toBe(1);

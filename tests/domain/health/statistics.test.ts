@@ -1,5 +1,5 @@
 import { letPass, pastRelease, revertedBy, through } from '../../builders/historyRows';
-import { statisticsOf, type Past } from '../../../domain/health/statistics';
+import { computeStatistics, type Past } from '../../../domain/health/statistics';
 import type { HistoryRow } from '../../../domain/views';
 
 const past = (history: readonly HistoryRow[], category?: string, pipeline = 'kvstore'): Past => ({
@@ -10,7 +10,7 @@ const past = (history: readonly HistoryRow[], category?: string, pipeline = 'kvs
 
 /** Per pipeline: false positives of deploys, false negatives of releases. */
 const counted = (history: readonly HistoryRow[], sinceMs?: number): readonly string[] =>
-  statisticsOf([past(history)], sinceMs).pipelines.map(
+  computeStatistics([past(history)], sinceMs).pipelines.map(
     ({ falsePositives, falseNegatives }) =>
       `${falsePositives.count} of ${falsePositives.of}, ${falseNegatives.count} of ${falseNegatives.of}`,
   );
@@ -94,8 +94,8 @@ test('shares come with their bounds, and with what was counted', () => {
     pastRelease(2, [through('14')]),
     pastRelease(3, [through('13')], { ...ROLLBACK, of: 2 }),
   ];
-  const [{ falsePositives, falseNegatives, suspects }] = statisticsOf([past(history)]).pipelines as [
-    ReturnType<typeof statisticsOf>['pipelines'][number],
+  const [{ falsePositives, falseNegatives, suspects }] = computeStatistics([past(history)]).pipelines as [
+    ReturnType<typeof computeStatistics>['pipelines'][number],
   ];
   expect([falsePositives.share, falseNegatives.share]).toEqual([0.5, 0.5]);
   expect(falsePositives.low).toBeCloseTo(0.095, 3);
@@ -108,7 +108,7 @@ test('shares come with their bounds, and with what was counted', () => {
 
 test('a category adds up the pipelines that have its label; those without one are together', () => {
   const one = [pastRelease(1, [through('13', letPass('cpu'))])];
-  const { categories } = statisticsOf([
+  const { categories } = computeStatistics([
     past(one, 'large', 'a'),
     past([...one, pastRelease(2, [through('14')])], 'large', 'b'),
     past(one, undefined, 'c'),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { boundsOf, CHANGES, LIMITS, type Threshold, type ThresholdKind } from '../../../domain/health/threshold';
+import { listBounds, CHANGES, LIMITS, type Threshold, type ThresholdKind } from '../../../domain/health/threshold';
 import { healthCheckSchema } from '../../../domain/spec/health';
 
 const KINDS = [...LIMITS, ...CHANGES];
@@ -21,7 +21,7 @@ const checkOf = (threshold: object) =>
   });
 
 /** At least one: a threshold that the file format refuses fails here, not silently. */
-const boundsIn = (threshold: object) => boundsOf(checkOf(threshold).data?.threshold as Threshold);
+const boundsIn = (threshold: object) => listBounds(checkOf(threshold).data?.threshold as Threshold);
 
 describe.each(KINDS)('the threshold %s', (kind) => {
   const numbers = fc.integer({ min: 0, max: 1_000 });

@@ -1,8 +1,8 @@
 import { pipelineOf, artifact, deployed, resultOf, running } from '../../builders/pipelineWorld';
 import { letPass, pastRelease, revertedBy, through } from '../../builders/historyRows';
-import { truthsOf } from '../../../domain/health/truth';
+import { findTruths } from '../../../domain/health/truth';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { rolledBack } from '../../../domain/pipeline/rollback';
+import { queueRollback } from '../../../domain/pipeline/rollback';
 import type { HistoryRow } from '../../../domain/views';
 
 /** The timeline of `kvstore/1/deploy`: the kind, who found it, and why. */
@@ -133,11 +133,11 @@ const rows: readonly (readonly [title: string, history: readonly HistoryRow[], s
 test.each(rows)('%s', (_, history, [kind, foundBy, why]) => {
   // A history is in the order in which releases ended, which is not that of their numbers.
   for (const order of [history, history.toReversed()])
-    expect(truthsOf(order).get('kvstore/1/deploy')).toMatchObject({ kind, foundBy, why });
+    expect(findTruths(order).get('kvstore/1/deploy')).toMatchObject({ kind, foundBy, why });
 });
 
 test('each deploy action of a release has its own fate', () => {
-  const truths = truthsOf([
+  const truths = findTruths([
     first(through('13', { action: 'staging' }), through('13', { action: 'prod', ...letPass('cpu') })),
     pastRelease(2, [through('14', { action: 'prod' })], EMERGENCY),
   ]);
@@ -154,7 +154,7 @@ test('the records of a pipeline keep what separates a bad version from a good on
   let state = recordRelease(running(pipelineOf(), old), resultOf(1, [through12]), 0);
   state = recordRelease(running(state, fresh), resultOf(2, [deployed('deploy', { revertedBy: 'health' }, fresh)]), 0);
   state = recordRelease(running(state, fresh), resultOf(3, [deployed('deploy', 'succeeded', fresh)]), 0);
-  state = rolledBack(state, [old], { of: 3, actor: 'user:ana', reason: '', notBad: true }, 0);
+  state = queueRollback(state, [old], { of: 3, actor: 'user:ana', reason: '', notBad: true }, 0);
   expect(state.history[1]?.deploys[0]?.reverted).toEqual({ by: 'health', bad: true });
   expect(state.history[0]?.deploys[0]).not.toHaveProperty('reverted');
   expect(state.active[0]?.trigger).toEqual({ kind: 'rollback', actor: 'user:ana', key: null, of: 3, notBad: true });

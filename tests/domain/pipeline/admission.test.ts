@@ -3,7 +3,7 @@ import { admit, withdraw } from '../../../domain/pipeline/admission';
 import type { Admission } from '../../../domain/release/admission';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
-import { heldBy, type PipelineState, type ReadyAction } from '../../../domain/pipeline/state';
+import { holdPipeline, type PipelineState, type ReadyAction } from '../../../domain/pipeline/state';
 import { artifact, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
 
 type Supersede = 'waiting' | 'never';
@@ -28,7 +28,7 @@ const told = (state: PipelineState) =>
 const wordsOf = (admission: Admission) =>
   admission.kind === 'superseded' ? `superseded by ${admission.by}` : admission.kind;
 const bad = (state: PipelineState, version: string) => markKnownBad(state, [artifact(version)], 'errors is 0.2', NOW);
-const held = (state: PipelineState) => heldBy(state, 'user:alice', 'conference', NOW);
+const held = (state: PipelineState) => holdPipeline(state, 'user:alice', 'conference', NOW);
 /** After release 1 was granted, and still deploys. */
 const busy = (supersede?: Supersede): PipelineState => admit(withReady(pipeline(5, supersede), ready(1)), NOW).state;
 

@@ -1,4 +1,4 @@
-import { leftBehind } from '../../../domain/deploy/outcome';
+import { pickInheritance } from '../../../domain/deploy/outcome';
 import { admit, recordPick, withdraw } from '../../../domain/pipeline/admission';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { takePipeline } from '../../../domain/pipeline/control';
@@ -330,14 +330,14 @@ describe('who has to make way', () => {
     const mixed = withdraw(pipelineWith(3), { release: 1, action: 'deploy', leaves: LEFT });
     const waiting = withAsked(admittedOf(mixed, deployOf(2)), deployOf(3));
     const inheritedAfter = (...outcome: Parameters<typeof deployed>) => {
-      const left = withdraw(waiting, { release: 2, action: 'deploy', ...leftBehind(deployed(...outcome).result) });
+      const left = withdraw(waiting, { release: 2, action: 'deploy', ...pickInheritance(deployed(...outcome).result) });
       return admit(left, NOW).decisions.map(({ admission }) => admission);
     };
     const fresh = [{ kind: 'granted', lastGood: null }];
     expect(inheritedAfter('deploy', 'succeeded')).toEqual(fresh);
     expect(inheritedAfter('deploy', { revertedBy: 'health' })).toEqual(fresh);
     expect(inheritedAfter('deploy', 'cancelled')).toEqual([{ ...fresh[0], inherited: LEFT }]);
-    expect(leftBehind(undefined)).toEqual({});
+    expect(pickInheritance(undefined)).toEqual({});
   });
 
   test('units that a deploy left to inherit do not concern another action', () => {

@@ -3,9 +3,9 @@ import { admit, differsByDigest } from '../../../domain/pipeline/admission';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { refuseEmergency, refuseRelease, refuseRerun, refuseSubmission } from '../../../domain/pipeline/requests';
-import { rollbackOf } from '../../../domain/pipeline/rollback';
+import { findRollbackArtifacts } from '../../../domain/pipeline/rollback';
 import { isKnownBad, type PipelineState } from '../../../domain/pipeline/state';
-import { remembering } from '../../../domain/pipeline/submissions';
+import { recordLatestInputs } from '../../../domain/pipeline/submissions';
 import type { Trigger } from '../../../domain/views';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
 
@@ -24,7 +24,7 @@ const emergency: Trigger = { kind: 'emergency', actor: 'user:alice', key: null, 
 /** A release has ended that was given this, and deployed it with this outcome. */
 const released = (outcome: Parameters<typeof deployed>[1], given: Artifact, from = EMPTY): PipelineState => {
   const number = from.nextNumber;
-  const asked = running(remembering(from, [given]), given);
+  const asked = running(recordLatestInputs(from, [given]), given);
   return recordRelease(asked, resultOf(number, [deployed('deploy', outcome, given)], [given]), NOW);
 };
 
@@ -122,7 +122,7 @@ describe('a known-bad version that a release has with another digest', () => {
 });
 
 describe('two artifacts that name a version before it was deployed', () => {
-  const told = remembering(EMPTY, [kv(12, A)]);
+  const told = recordLatestInputs(EMPTY, [kv(12, A)]);
   const refused = released('failed', kv(12, A));
   const waits = running(EMPTY, kv(12, A));
 
@@ -148,7 +148,7 @@ describe('a tag that moves, in a pipeline whose deploys take several artifacts, 
     actions: { deploy: action },
   });
   const both = (digest: string) => [latest(digest), artifact('1', 'settings')];
-  const given = remembering(several, both(A));
+  const given = recordLatestInputs(several, both(A));
 
   test('is taken with each of its digests', () => {
     const now = recordRelease(
@@ -168,5 +168,5 @@ describe('a tag that moves, in a pipeline whose deploys take several artifacts, 
 
 test('a rollback brings the digest with which the version was deployed, whatever was said since', () => {
   const state = released('succeeded', kv(13, A), released('succeeded', kv(12, A)));
-  expect(rollbackOf(remembering(state, [kv(12, B)]), 2)).toEqual([kv(12, A)]);
+  expect(findRollbackArtifacts(recordLatestInputs(state, [kv(12, B)]), 2)).toEqual([kv(12, A)]);
 });

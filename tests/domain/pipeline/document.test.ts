@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ZodError } from 'zod';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { continuing, documentOf, imported, refuseImport } from '../../../domain/pipeline/document';
+import { adoptReleases, toPipelineDocument, importDocument, refuseImport } from '../../../domain/pipeline/document';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
-import { created, goesBackTo, heldBy, newPipeline, started, type PipelineState } from '../../../domain/pipeline/state';
-import { remembering } from '../../../domain/pipeline/submissions';
+import {
+  queueRelease,
+  goesBackTo,
+  holdPipeline,
+  newPipeline,
+  markReleaseRunning,
+  type PipelineState,
+} from '../../../domain/pipeline/state';
+import { recordLatestInputs } from '../../../domain/pipeline/submissions';
 import { parsePipelineDocument } from '../../../domain/spec/pipelineDocument';
 import { run } from '../../builders/cliWorld';
 import { artifact, manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
@@ -15,17 +22,17 @@ const OWNER = 'user:alice';
 const BY = { actor: 'user:root', permitted: 'platform.admins', nowMs: NOW };
 const source = artifact('s1', 'source');
 const fresh = pipelineOf(['deploy']);
-const queued = created(remembering(fresh, [source]), [source], { ...manual(), key: 'k1' }, NOW);
-const used = heldBy(
+const queued = queueRelease(recordLatestInputs(fresh, [source]), [source], { ...manual(), key: 'k1' }, NOW);
+const used = holdPipeline(
   markKnownBad(
-    recordRelease(started(queued, 1), resultOf(1, [], [source]), NOW),
+    recordRelease(markReleaseRunning(queued, 1), resultOf(1, [], [source]), NOW),
     [artifact('s0', 'source')],
     'bad',
     NOW,
   ),
   ...([OWNER, 'audit', NOW] as const),
 );
-const document = documentOf(used, NOW);
+const document = toPipelineDocument(used, NOW);
 const read = (value: unknown) => {
   const parsed = parsePipelineDocument(JSON.parse(JSON.stringify(value)));
   if (parsed instanceof ZodError) throw parsed;
@@ -34,8 +41,8 @@ const read = (value: unknown) => {
 
 describe('an export', () => {
   test('comes back: spec, records, known-bad, keys and numbers; decisions of people are kept only in the file', () => {
-    const back = imported(null, read(document), fresh.groups, fresh.settings, BY);
-    const again = documentOf(back, NOW);
+    const back = importDocument(null, read(document), fresh.groups, fresh.settings, BY);
+    const again = toPipelineDocument(back, NOW);
     expect(again).toMatchObject({
       ...{ spec: document.spec, keys: [['k1', 1]], nextNumber: 2 },
       held: { actor: 'service:import', reason: 'imported: audit' },
@@ -44,20 +51,20 @@ describe('an export', () => {
     });
     expect(back).toMatchObject({ active: [], imported: { actor: 'user:root', vouched: true } });
     expect(JSON.stringify(again).replace(JSON.stringify(again.spec), '')).not.toContain('user:alice');
-    const { imported: _mark, ...twice } = imported(null, read(again), fresh.groups, fresh.settings, BY);
-    expect(documentOf(twice, NOW)).toEqual(again);
+    const { imported: _mark, ...twice } = importDocument(null, read(again), fresh.groups, fresh.settings, BY);
+    expect(toPipelineDocument(twice, NOW)).toEqual(again);
   });
 
   test('is good to go back to only by the rules, and says neither what it held nor for how long it ran', () => {
     const deploy = { release: 1, version: 'kv:1', artifacts: [artifact('kv:1')] };
     const good = { deploy: [{ ...deploy, held: { ids: ['kvstore-x'] }, ranMs: 9, since: '2026-01-05T12:00:00.000Z' }] };
-    const file = read(documentOf({ ...used, good }, NOW));
-    const back = imported(null, file, fresh.groups, fresh.settings, BY);
+    const file = read(toPipelineDocument({ ...used, good }, NOW));
+    const back = importDocument(null, file, fresh.groups, fresh.settings, BY);
     expect(back.good).toEqual({ deploy: [{ ...deploy, since: null, imported: true }] });
     const known = { ...used, good };
-    expect(imported(known, file, fresh.groups, fresh.settings, BY).good).toEqual(good);
+    expect(importDocument(known, file, fresh.groups, fresh.settings, BY).good).toEqual(good);
     expect(goesBackTo(back, back.good['deploy']?.[0])).toBe('kv:1');
-    const claimed = imported(null, file, fresh.groups, fresh.settings, {
+    const claimed = importDocument(null, file, fresh.groups, fresh.settings, {
       ...BY,
       permitted: 'platform.pipelines.0.creators',
     });
@@ -65,13 +72,13 @@ describe('an export', () => {
   });
 
   test('leaves what runs as it is', () => {
-    const running = created(fresh, [source], manual(), NOW);
-    const back = imported(running, { ...document, nextNumber: 9 }, fresh.groups, fresh.settings, BY);
+    const running = queueRelease(fresh, [source], manual(), NOW);
+    const back = importDocument(running, { ...document, nextNumber: 9 }, fresh.groups, fresh.settings, BY);
     expect(back).toMatchObject({ nextNumber: 9, active: [{ number: 1 }], history: [{ number: 1 }] });
   });
 
   test('takes nothing back that its pipeline has learned since', () => {
-    const since = heldBy(markKnownBad(used, [artifact('s2', 'source')], 'reverted', NOW), OWNER, 'reverted', NOW);
+    const since = holdPipeline(markKnownBad(used, [artifact('s2', 'source')], 'reverted', NOW), OWNER, 'reverted', NOW);
     const command = {
       at: '2026-01-05T12:00:00.000Z',
       verb: 'freeze',
@@ -81,12 +88,12 @@ describe('an export', () => {
     } as const;
     const frozen = { actor: OWNER, at: command.at, reason: 'audit' };
     const state = { ...since, frozen, commands: [command], badUnlisted: 2 };
-    const back = imported(state, read({ ...document, held: null }), fresh.groups, fresh.settings, BY);
+    const back = importDocument(state, read({ ...document, held: null }), fresh.groups, fresh.settings, BY);
     expect(back.knownBad.map((bad) => bad.artifact)).toEqual(['source@s0', 'source@s2']);
     expect(back).toMatchObject({ held: since.held, frozen, badUnlisted: 2, commands: [command] });
-    const again = imported(state, read(documentOf(state, NOW)), fresh.groups, fresh.settings, BY);
-    const { knownBad: bad, ...others } = documentOf(again, NOW);
-    const { knownBad: had, ...before } = documentOf(state, NOW);
+    const again = importDocument(state, read(toPipelineDocument(state, NOW)), fresh.groups, fresh.settings, BY);
+    const { knownBad: bad, ...others } = toPipelineDocument(again, NOW);
+    const { knownBad: had, ...before } = toPipelineDocument(state, NOW);
     expect([others, bad.map((one) => one.artifact)]).toEqual([before, had.map((one) => one.artifact)]);
   });
 
@@ -104,17 +111,19 @@ describe('an export', () => {
       begunAt,
       proofs,
     };
-    const back = imported(state, read(documentOf(before, NOW)), fresh.groups, fresh.settings, BY);
+    const back = importDocument(state, read(toPipelineDocument(before, NOW)), fresh.groups, fresh.settings, BY);
     expect(back).toMatchObject({ newestBegun: { deploy: 7, test: 2 }, keys: state.keys, begunAt, proofs });
   });
 
   test('comes back with what deploys left behind, and with what the list of known-bad had no room for', () => {
     const left = { left: ['kv:2'], before: { at: 'snapshots/1', pages: 2 }, settled: ['a'] };
     const state = { ...used, inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 };
-    const back = imported(null, read(documentOf(state, NOW)), fresh.groups, fresh.settings, BY);
+    const back = importDocument(null, read(toPipelineDocument(state, NOW)), fresh.groups, fresh.settings, BY);
     expect(back).toMatchObject({ inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 });
     const owner = { ...BY, permitted: 'platform.pipelines.0.creators' };
-    expect(imported(null, read(documentOf(state, NOW)), fresh.groups, fresh.settings, owner).inherited).toEqual({});
+    expect(
+      importDocument(null, read(toPipelineDocument(state, NOW)), fresh.groups, fresh.settings, owner).inherited,
+    ).toEqual({});
   });
 
   test('is refused when a pipeline could not carry it', () => {
@@ -162,9 +171,9 @@ describe('an export', () => {
 
 test('a pipeline that continues gives no number twice and forgets no release', () => {
   const missed = { number: 4, state: 'running', artifacts: [source], trigger: manual(), createdAt: '' } as const;
-  const next = continuing(newPipeline(fresh.spec, {}, fresh.settings), { nextNumber: 5, releases: [missed] });
+  const next = adoptReleases(newPipeline(fresh.spec, {}, fresh.settings), { nextNumber: 5, releases: [missed] });
   expect(next).toMatchObject({ nextNumber: 5, active: [{ number: 4 }] });
-  expect(continuing(used, { nextNumber: 1, releases: [{ ...missed, number: 1 }] })).toEqual(used);
+  expect(adoptReleases(used, { nextNumber: 1, releases: [{ ...missed, number: 1 }] })).toEqual(used);
 });
 
 describe('conveyor pipeline', () => {

@@ -1,7 +1,7 @@
-import { expired, expiredWords, expiresAtMs, nextExpiry } from '../../../domain/pipeline/expiry';
+import { listExpiredReleases, describeExpired, expiresAtMs, nextExpiry } from '../../../domain/pipeline/expiry';
 import { nextWake } from '../../../domain/pipeline/openings';
-import { startable, thinned } from '../../../domain/pipeline/queue';
-import { created, started, type PipelineState } from '../../../domain/pipeline/state';
+import { startable, thinQueue } from '../../../domain/pipeline/queue';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { PipelineSource } from '../../../domain/spec/pipeline';
 import { emergency, rollback } from '../../builders/admissionWorld';
@@ -12,23 +12,23 @@ const ONE_RUNS = { maxActive: 1, expireAfter: '2h' };
 
 /** Release 1 runs, and so many wait that came an hour after each other. */
 function waiting(triggers: readonly ReturnType<typeof manual>[], more: Partial<PipelineSource> = {}): PipelineState {
-  const one = started(
-    created(pipelineOf(['deploy'], { releases: ONE_RUNS, ...more }), [artifact('kv:1')], manual(), NOW),
+  const one = markReleaseRunning(
+    queueRelease(pipelineOf(['deploy'], { releases: ONE_RUNS, ...more }), [artifact('kv:1')], manual(), NOW),
     1,
   );
   return triggers.reduce(
-    (state, trigger, index) => created(state, [artifact(`kv:${index + 2}`)], trigger, NOW + index * HOUR),
+    (state, trigger, index) => queueRelease(state, [artifact(`kv:${index + 2}`)], trigger, NOW + index * HOUR),
     one,
   );
 }
-const left = (state: PipelineState, nowMs: number) => thinned(state, nowMs).active.map(({ number }) => number);
+const left = (state: PipelineState, nowMs: number) => thinQueue(state, nowMs).active.map(({ number }) => number);
 
 test('a release that has waited for its time and not begun is cancelled, and says why', () => {
   const state = waiting([manual(), manual()]);
   expect(left(state, NOW + 2 * HOUR - 1)).toEqual([1, 2, 3]);
   expect(left(state, NOW + 2 * HOUR)).toEqual([1, 3]);
   expect(left(state, NOW + 3 * HOUR)).toEqual([1]);
-  const [row] = thinned(state, NOW + 2 * HOUR).history;
+  const [row] = thinQueue(state, NOW + 2 * HOUR).history;
   expect(row).toMatchObject({ number: 2, state: 'cancelled', cause: 'expired', neverStarted: true });
 });
 
@@ -41,7 +41,7 @@ test('it wakes the pipeline at that time, and shows until when it waits', () => 
 
 test('a release that expires does not start at that very moment', () => {
   const state = { ...waiting([manual()]), active: waiting([manual()]).active.slice(1) };
-  expect(startable(thinned(state, NOW + 2 * HOUR), NOW + 2 * HOUR)).toEqual([]);
+  expect(startable(thinQueue(state, NOW + 2 * HOUR), NOW + 2 * HOUR)).toEqual([]);
 });
 
 test.each<[string, PipelineState]>([
@@ -54,7 +54,7 @@ test.each<[string, PipelineState]>([
 });
 
 test('nor does what has begun', () => {
-  const state = started(waiting([manual()]), 2);
+  const state = markReleaseRunning(waiting([manual()]), 2);
   expect(state.active.map((release) => expiresAtMs(state, release))).toEqual([undefined, undefined]);
 });
 
@@ -68,7 +68,7 @@ test.each<[string, Partial<PipelineState>, Partial<PipelineSource>]>([
 test('one notice is enough for all that expire at once', () => {
   const words = (count: number) => {
     const state = waiting(Array.from({ length: count }, () => manual()));
-    return expiredWords(state, expired(state, NOW + 100 * HOUR));
+    return describeExpired(state, listExpiredReleases(state, NOW + 100 * HOUR));
   };
   expect(words(1)).toBe('it has waited in the queue for 2h');
   expect(words(3)).toBe('it has waited in the queue for 2h, as have kvstore/2, kvstore/3');

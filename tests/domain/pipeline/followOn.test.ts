@@ -1,9 +1,9 @@
 import { admit } from '../../../domain/pipeline/admission';
 import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { takePipeline } from '../../../domain/pipeline/control';
-import { startable, thinned } from '../../../domain/pipeline/queue';
-import { rolledBack } from '../../../domain/pipeline/rollback';
-import { started, type PipelineState } from '../../../domain/pipeline/state';
+import { startable, thinQueue } from '../../../domain/pipeline/queue';
+import { queueRollback } from '../../../domain/pipeline/rollback';
+import { markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { DeployEnded } from '../../../domain/release/state';
 import { judgeWait } from '../../../domain/release/waitFor';
@@ -29,7 +29,7 @@ const over = (state: PipelineState, number: number, deploy: DeployEnded): Pipeli
 /** Release 1 brought kv:0 everywhere, release 2 brought kv:2 without y; release 3 follows on, and runs. */
 const following = (more: Parameters<typeof pipelineWith>[1] = {}): PipelineState => {
   const one = over(pipelineWith(1, more), 1, deployed('deploy', 'succeeded', artifact('kv:0')));
-  return started(over(begunBy(one, manual()), 2, without('kv:2')), 3);
+  return markReleaseRunning(over(begunBy(one, manual()), 2, without('kv:2')), 3);
 };
 const followOns = ({ active }: PipelineState) =>
   active.flatMap(({ number, trigger, followOn }) =>
@@ -115,11 +115,11 @@ describe('a follow-on', () => {
     [true, '3 deploy superseded by 4', { cause: 'superseded', causedBy: 4 }],
   ])('ends when what it follows is reverted (not bad: %s), also before it started', (notBad, told, end) => {
     const undone = (state: PipelineState) =>
-      rolledBack(state, [artifact('kv:0')], { of: 2, actor: 'user:alice', reason: '', notBad }, NOW);
+      queueRollback(state, [artifact('kv:0')], { of: 2, actor: 'user:alice', reason: '', notBad }, NOW);
     expect(toldOf(undone(following()))).toEqual([told]);
     const state = following();
     const queued = { ...state, active: state.active.map((release) => ({ ...release, state: 'queued' as const })) };
-    expect(thinned(undone(queued), NOW).history.at(-1)).toMatchObject({ number: 3, state: 'cancelled', ...end });
+    expect(thinQueue(undone(queued), NOW).history.at(-1)).toMatchObject({ number: 3, state: 'cancelled', ...end });
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { takePipeline, whyNotPipeline } from '../../../domain/pipeline/control';
-import { frozenWords, isThawing, thawsAtMs } from '../../../domain/pipeline/freeze';
+import { describeFreeze, isThawing, thawsAtMs } from '../../../domain/pipeline/freeze';
 import { nextWake } from '../../../domain/pipeline/openings';
 import { pipelineSummary } from '../../../domain/pipeline/view';
 import { NOW, pipelineOf } from '../../builders/pipelineWorld';
@@ -19,7 +19,7 @@ describe('a freeze with an end', () => {
 
   test('shows until when', () => {
     expect(pipelineSummary(frozen(UNTIL))).toMatchObject({ state: 'frozen', frozenUntil: UNTIL });
-    expect(frozenWords(frozen(UNTIL).frozen!)).toBe(`frozen by user:bob until ${UNTIL}`);
+    expect(describeFreeze(frozen(UNTIL).frozen!)).toBe(`frozen by user:bob until ${UNTIL}`);
   });
 });
 

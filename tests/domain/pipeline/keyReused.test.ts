@@ -1,8 +1,8 @@
 import type { Artifact } from '../../../domain/artifact';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { refuseEmergency, refuseRelease } from '../../../domain/pipeline/requests';
-import { created, started, type PipelineState } from '../../../domain/pipeline/state';
-import { completed, remembering } from '../../../domain/pipeline/submissions';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import { completeArtifacts, recordLatestInputs } from '../../../domain/pipeline/submissions';
 import type { Trigger } from '../../../domain/views';
 import { artifact, manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
 
@@ -16,13 +16,13 @@ const pushed = (action: string) => ({ action, skipBake: false });
 
 /** After the key `ci-1` has started release 1. */
 const asked = (given: readonly Artifact[], trigger = manual('ci-1'), action?: string): PipelineState => {
-  const known = remembering({ ...EMPTY, inputs: { config: c1 } }, given);
+  const known = recordLatestInputs({ ...EMPTY, inputs: { config: c1 } }, given);
   const more = action === undefined ? {} : { emergency: pushed(action) };
-  return created(known, action === undefined ? completed(known, given) : given, trigger, NOW, more);
+  return queueRelease(known, action === undefined ? completeArtifacts(known, given) : given, trigger, NOW, more);
 };
 const ended = (state: PipelineState, ...built: readonly Artifact[]): PipelineState => {
   const artifacts = state.active[0]?.artifacts ?? [];
-  return recordRelease(started(state, 1), resultOf(1, [], [...artifacts, ...built]), NOW);
+  return recordRelease(markReleaseRunning(state, 1), resultOf(1, [], [...artifacts, ...built]), NOW);
 };
 const state = asked([kv1]);
 const both = 'kvstore/1 with executable@kv:1, config@c1';
@@ -32,7 +32,7 @@ describe('a key that comes again', () => {
     ['with the same content repeats the release', state, [kv1]],
     ['through another door with the same content does too', state, [kv1], api('ci-1')],
     ['names what the pipeline added by itself, and is the same', state, [kv1, c1]],
-    ['is the same after something newer became the latest', remembering(state, [c2]), [kv1]],
+    ['is the same after something newer became the latest', recordLatestInputs(state, [c2]), [kv1]],
     ['is the same after its release ended, whatever that built', ended(state, artifact('built', 'executable')), [kv1]],
     ['is answered as before where the pipeline has forgotten its release', { ...ended(state), history: [] }, [kv2]],
     ['is another key', state, [kv2], manual('ci-2')],

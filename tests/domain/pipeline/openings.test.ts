@@ -1,8 +1,8 @@
 import { admit } from '../../../domain/pipeline/admission';
 import { takePipeline } from '../../../domain/pipeline/control';
-import { nextOpening, rescheduled, scheduled, unscheduled } from '../../../domain/pipeline/openings';
-import { started, type PipelineState } from '../../../domain/pipeline/state';
-import { created } from '../../../domain/pipeline/state';
+import { nextOpening, clearOpenings, recordOpening, listUnscheduled } from '../../../domain/pipeline/openings';
+import { markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import { queueRelease } from '../../../domain/pipeline/state';
 import {
   begunBy,
   deployOf,
@@ -19,19 +19,19 @@ const HOUR = 3_600_000;
 const schedule = { mode: 'calendar', calendar: '0 10 * * 1', timezone: 'America/Los_Angeles' } as const;
 const weekly = (releases: number, more = {}) => pipelineWith(releases, { schedule, ...more });
 const opens = (state: PipelineState, release: number, atMs: number | null) =>
-  scheduled(state, { release, action: 'deploy' }, atMs);
+  recordOpening(state, { release, action: 'deploy' }, atMs);
 const turnOf = (state: PipelineState, release: number) =>
   state.ready.find((ready) => ready.release === release)?.opensAtMs;
 
 describe('actions that the calendar gates', () => {
   const asked = withAsked(weekly(1), deployOf(1));
   test('a deploy waits while its opening is looked up, from when it was ready', () => {
-    expect(unscheduled(asked)).toEqual([{ release: 1, action: 'deploy', afterMs: NOW }]);
+    expect(listUnscheduled(asked)).toEqual([{ release: 1, action: 'deploy', afterMs: NOW }]);
     expect(waitingOf(asked)).toEqual(['1 deploy: the calendar is being looked up']);
   });
   test('… then until it opens', () => {
     const state = opens(asked, 1, NOW + HOUR);
-    expect(unscheduled(state)).toEqual([]);
+    expect(listUnscheduled(state)).toEqual([]);
     expect(admit(state, NOW).waiting).toMatchObject([
       { why: 'waiting for the calendar (0 10 * * 1)', untilMs: NOW + HOUR },
     ]);
@@ -49,7 +49,7 @@ describe('actions that the calendar gates', () => {
     ['an emergency', withAsked(begunBy(weekly(0), emergency), deployOf(1, { emergency: true }))],
     ['a deploy of a pipeline that is continuous', withAsked(pipelineWith(1), deployOf(1))],
   ])('%s waits for no calendar', (_, state) => {
-    expect(unscheduled(state)).toEqual([]);
+    expect(listUnscheduled(state)).toEqual([]);
     expect(toldOf(state)).toEqual(['1 deploy granted']);
   });
   test('the second deploy of a release belongs to the same rollout', () => {
@@ -58,7 +58,7 @@ describe('actions that the calendar gates', () => {
       1,
       0,
     );
-    const begun = admit(scheduled(first, { release: 1, action: 'east' }, NOW), NOW).state;
+    const begun = admit(recordOpening(first, { release: 1, action: 'east' }, NOW), NOW).state;
     expect(toldOf(withAsked(begun, deployOf(1, { action: 'west' })))).toEqual(['1 west granted']);
   });
 });
@@ -84,29 +84,31 @@ describe('a time that was missed', () => {
     expect(toldOf(unheld(state))).toEqual(['3 deploy granted']);
   });
   test('is not lost when the pipeline is applied again meanwhile', () => {
-    const [again] = unscheduled(rescheduled(missed));
+    const [again] = listUnscheduled(clearOpenings(missed));
     expect(again).toEqual({ release: 1, action: 'deploy', afterMs: NOW });
     const newer = { ...deployOf(2), readyAtMs: NOW + HOUR, opensAtMs: NOW + 100 * HOUR };
     const state = admit({ ...missed, ready: [...missed.ready, newer] }, NOW).state;
-    expect(unscheduled(rescheduled(state))).toEqual([{ release: 2, action: 'deploy', afterMs: NOW }]);
+    expect(listUnscheduled(clearOpenings(state))).toEqual([{ release: 2, action: 'deploy', afterMs: NOW }]);
   });
   test('is made up once: an artifact that is ready afterwards waits for the next opening', () => {
     const state = withAsked(admit(unheld(missed), NOW).state, deployOf(2));
     expect(toldOf(state)).toEqual([]);
-    expect(unscheduled(state)).toEqual([{ release: 2, action: 'deploy', afterMs: NOW }]);
+    expect(listUnscheduled(state)).toEqual([{ release: 2, action: 'deploy', afterMs: NOW }]);
   });
 });
 
 describe('gates: releases', () => {
   const gated = weekly(0, { schedule: { ...schedule, gates: 'releases' } });
-  const one = created(gated, [artifact('kv:1')], manual(), NOW);
+  const one = queueRelease(gated, [artifact('kv:1')], manual(), NOW);
   test('the start of a release is looked up, and nothing is for its deploys', () => {
-    expect(unscheduled(one)).toEqual([{ release: 1, action: null, afterMs: NOW }]);
-    const state = scheduled(one, { release: 1, action: null }, NOW + HOUR);
+    expect(listUnscheduled(one)).toEqual([{ release: 1, action: null, afterMs: NOW }]);
+    const state = recordOpening(one, { release: 1, action: null }, NOW + HOUR);
     expect(nextOpening(state, NOW)).toBe(NOW + HOUR);
-    expect(unscheduled(withAsked(started(state, 1), deployOf(1)))).toEqual([]);
-    expect(toldOf(withAsked(started(state, 1), deployOf(1)))).toEqual(['1 deploy granted']);
+    expect(listUnscheduled(withAsked(markReleaseRunning(state, 1), deployOf(1)))).toEqual([]);
+    expect(toldOf(withAsked(markReleaseRunning(state, 1), deployOf(1)))).toEqual(['1 deploy granted']);
   });
   test('a release that runs waits for no opening any more', () =>
-    expect(nextOpening(started(scheduled(one, { release: 1, action: null }, NOW + HOUR), 1), NOW)).toBeUndefined());
+    expect(
+      nextOpening(markReleaseRunning(recordOpening(one, { release: 1, action: null }, NOW + HOUR), 1), NOW),
+    ).toBeUndefined());
 });

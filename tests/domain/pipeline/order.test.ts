@@ -2,9 +2,9 @@ import type { Artifact } from '../../../domain/artifact';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { STATE_LIMITS } from '../../../domain/limits';
 import { jsonBytes } from '../../../domain/size';
-import { orderOf } from '../../../domain/pipeline/order';
-import { started, type PipelineState } from '../../../domain/pipeline/state';
-import { remembering, submitted } from '../../../domain/pipeline/submissions';
+import { decideOrder } from '../../../domain/pipeline/order';
+import { markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import { recordLatestInputs, applySubmission } from '../../../domain/pipeline/submissions';
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { Trigger } from '../../../domain/views';
 import { unfitArtifact } from '../../../domain/excess';
@@ -51,14 +51,14 @@ describe('the order of two versions', () => {
     ['is not known from words', commit('b', { sequence: 'two' }), commit('a', { sequence: 'one' }), [], 'unknown'],
     ['is none of a version with itself', commit('a', at(11)), commit('a', at(12)), [], 'same'],
   ])('%s', (_, artifact, latest, followed, expected) => {
-    expect(orderOf(artifact, latest, followed)).toBe(expected);
+    expect(decideOrder(artifact, latest, followed)).toBe(expected);
   });
 });
 
 describe('late news', () => {
   const pipeline = pipelineOf(['deploy'], { artifacts: { source: { finder: 'commits' } } });
   const after = (state: PipelineState, trigger: Trigger, artifact: Artifact) =>
-    submitted(state, [artifact], trigger, NOW);
+    applySubmission(state, [artifact], trigger, NOW);
   const [a, b, c] = [commit('a', { before: 'z' }), commit('b', { before: 'a' }), commit('c', { before: 'b' })];
 
   test('the commit of the push before starts nothing, and is on record', () => {
@@ -126,7 +126,7 @@ describe('late news', () => {
     });
 
     test('does not undo what a person chose since', () => {
-      const chosen = remembering(later, [commit('z')]);
+      const chosen = recordLatestInputs(later, [commit('z')]);
       expect(after(chosen, webhook('new'), forth).number).toBeNull();
       expect(after(chosen, webhook('new'), { ...forth, metadata: { before: 'z', ...pushed(13) } }).number).toBe(4);
     });
@@ -135,7 +135,7 @@ describe('late news', () => {
       const dated = { ...commit('d'), metadata: { before: 'a', pushedAt: '2199-01-01T00:00:00Z' } };
       const poisoned = after(later, webhook('x'), dated).state;
       expect(poisoned.pushed).toEqual({ source: NOW });
-      const { state: own } = submitted(later, [dated], finder, NOW);
+      const { state: own } = applySubmission(later, [dated], finder, NOW);
       expect(own.pushed).toEqual(later.pushed);
     });
   });
@@ -176,7 +176,7 @@ describe('late news', () => {
 
       test('a workflow that decides by an earlier rule leaves it', () => {
         const late = ends(a, c).state;
-        const end = submitted(late, [b], webhook('b'), NOW, 'pushes-decide');
+        const end = applySubmission(late, [b], webhook('b'), NOW, 'pushes-decide');
         expect(end.state).toMatchObject({ nextNumber: 3, inputs: { source: { version: 'b' } } });
       });
 
@@ -212,12 +212,12 @@ describe('late news', () => {
 
   test('is started all the same by a person who asks', () => {
     const { state } = after(pipeline, webhook('2'), b);
-    expect(remembering(state, [a]).inputs['source']?.version).toBe('a');
+    expect(recordLatestInputs(state, [a]).inputs['source']?.version).toBe('a');
   });
 
   const overtaken = (trigger: Trigger) => {
     const newer = after(pipeline, finder, commit('b', at(12))).state;
-    const ended = recordRelease(started(newer, 1), resultOf(1, [], [commit('b', at(12))]), NOW);
+    const ended = recordRelease(markReleaseRunning(newer, 1), resultOf(1, [], [commit('b', at(12))]), NOW);
     const older = { ...commit('a', at(11)) };
     const made = { number: 2, state: 'queued', artifacts: [older], trigger, createdAt: '' } as const;
     return { ...ended, nextNumber: 3, active: [made], inputs: { source: older } };

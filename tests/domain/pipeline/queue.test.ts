@@ -1,7 +1,7 @@
 import { STATE_LIMITS } from '../../../domain/limits';
 import { lastRanOn, recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { startable, thinned, unscheduledReleases, whyQueued } from '../../../domain/pipeline/queue';
-import { created, started, type PipelineState } from '../../../domain/pipeline/state';
+import { startable, thinQueue, listUnscheduledReleases, whyQueued } from '../../../domain/pipeline/queue';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { PipelineSource } from '../../../domain/spec/pipeline';
 import { emergency, rollback } from '../../builders/admissionWorld';
@@ -15,7 +15,7 @@ const calendar = { mode: 'calendar', calendar: '0 10 * * 1', timezone: 'UTC' } a
 const line = (queued: number, more: Partial<PipelineSource> = {}, triggers = [manual()]): PipelineState => {
   let state = pipelineOf(['deploy'], more);
   for (let n = 1; n <= queued; n += 1)
-    state = created(state, [artifact(`kv:${n}`)], triggers[n - 1] ?? manual(), NOW + n);
+    state = queueRelease(state, [artifact(`kv:${n}`)], triggers[n - 1] ?? manual(), NOW + n);
   return state;
 };
 const numbers = (releases: readonly { readonly number: number }[]) => releases.map(({ number }) => number);
@@ -30,19 +30,23 @@ describe('releases start', () => {
   const three = { releases: { maxActive: 3 } };
   test.each<[string, PipelineState, number[]]>([
     ['in order, as many as may be active', line(5, three), [1, 2, 3]],
-    ['as others end', started(started(line(5, three), 1), 2), [3]],
-    ['none when as many run as may', started(line(2, { releases: { maxActive: 1 } }), 1), []],
+    ['as others end', markReleaseRunning(markReleaseRunning(line(5, three), 1), 2), [3]],
+    ['none when as many run as may', markReleaseRunning(line(2, { releases: { maxActive: 1 } }), 1), []],
     [
       'rollbacks first, with no room either',
-      started(line(3, { releases: { maxActive: 1 } }, [manual(), manual(), rollback]), 1),
+      markReleaseRunning(line(3, { releases: { maxActive: 1 } }, [manual(), manual(), rollback]), 1),
       [3],
     ],
     [
       'emergencies first, with no room either',
-      started(line(3, { releases: { maxActive: 1 } }, [manual(), manual(), emergency]), 1),
+      markReleaseRunning(line(3, { releases: { maxActive: 1 } }, [manual(), manual(), emergency]), 1),
       [3],
     ],
-    ['beside urgent ones, which take no room', started(line(2, { releases: { maxActive: 1 } }, [rollback]), 1), [2]],
+    [
+      'beside urgent ones, which take no room',
+      markReleaseRunning(line(2, { releases: { maxActive: 1 } }, [rollback]), 1),
+      [2],
+    ],
     ['not while frozen', { ...line(2), frozen }, []],
     ['not while frozen, but for rollbacks', { ...line(3, {}, [emergency, rollback]), frozen }, [2]],
     ['also while held', { ...line(1), held: frozen }, [1]],
@@ -54,19 +58,19 @@ describe('gates: releases', () => {
     line(queued, { schedule: { ...calendar, gates: 'releases' }, ...more }, triggers);
   test('none starts before its opening was looked up, nor before it opens', () => {
     expect(startsOf(gated(1))).toEqual([]);
-    expect(numbers(unscheduledReleases(gated(1)))).toEqual([1]);
+    expect(numbers(listUnscheduledReleases(gated(1)))).toEqual([1]);
     expect(startsOf(opening(gated(1), [NOW + HOUR]))).toEqual([]);
     expect(startsOf(opening(gated(1), [NOW + HOUR]), NOW + HOUR)).toEqual([1]);
     expect(startsOf(opening(gated(1), [null]), NOW + HOUR)).toEqual([]);
   });
   test('rollbacks and emergencies start at once', () => {
     expect(startsOf(gated(2, {}, [rollback, emergency]))).toEqual([1, 2]);
-    expect(unscheduledReleases(gated(2, {}, [rollback, emergency]))).toEqual([]);
+    expect(listUnscheduledReleases(gated(2, {}, [rollback, emergency]))).toEqual([]);
   });
   test('with gates: deploys the calendar gates no start', () =>
     expect(startsOf(line(1, { schedule: calendar }))).toEqual([1]));
   test('only the newest waits for an opening, with the time of the oldest', () => {
-    const state = thinned(opening(gated(3), [NOW + HOUR, NOW + HOUR, NOW + 99 * HOUR]), NOW);
+    const state = thinQueue(opening(gated(3), [NOW + HOUR, NOW + HOUR, NOW + 99 * HOUR]), NOW);
     expect(state.active).toMatchObject([{ number: 3, opensAtMs: NOW + HOUR }]);
     expect(state.history).toMatchObject([
       { number: 1, state: 'cancelled', cause: 'superseded' },
@@ -75,25 +79,25 @@ describe('gates: releases', () => {
   });
   test('with supersede: never all of them are left', () => {
     const state = gated(3, { releases: { supersede: 'never' } });
-    expect(thinned(state, NOW)).toBe(state);
+    expect(thinQueue(state, NOW)).toBe(state);
   });
   test('urgent ones are neither dropped nor in the way', () => {
-    const state = thinned(gated(3, {}, [rollback, manual(), emergency]), NOW);
+    const state = thinQueue(gated(3, {}, [rollback, manual(), emergency]), NOW);
     expect(numbers(state.active)).toEqual([1, 2, 3]);
   });
 });
 
 describe('a line that has grown too long', () => {
   test('loses the oldest, and never those that run', () => {
-    const long = started(line(MAX_QUEUED + 3), 1);
-    const state = thinned(long, NOW);
+    const long = markReleaseRunning(line(MAX_QUEUED + 3), 1);
+    const state = thinQueue(long, NOW);
     expect(numbers(state.active).slice(0, 2)).toEqual([1, 4]);
     expect(state.active).toHaveLength(MAX_QUEUED + 1);
     expect(numbers(state.history)).toEqual([2, 3]);
   });
   test('a queue of the permitted size is left alone', () => {
     const full = line(MAX_QUEUED);
-    expect(thinned(full, NOW)).toBe(full);
+    expect(thinQueue(full, NOW)).toBe(full);
   });
 });
 
@@ -117,12 +121,12 @@ test('a release that starts at once is not among those that wait', () => {
   const two = line(2, { releases: { maxActive: 1 } });
   const waiting = (state: PipelineState) => (pipelineStatus(state, NOW).waits ?? []).map(({ release }) => release);
   expect(waiting(two)).toEqual([2]);
-  expect(waiting(started(two, 1))).toEqual([2]);
+  expect(waiting(markReleaseRunning(two, 1))).toEqual([2]);
 });
 
 test('the inputs of a release are compared with those of the last one that started', () => {
   const gated = line(3, { schedule: { ...calendar, gates: 'releases' } });
-  const state = thinned(recordRelease(started(gated, 1), resultOf(1, [], [artifact('kv:1')]), NOW), NOW);
+  const state = thinQueue(recordRelease(markReleaseRunning(gated, 1), resultOf(1, [], [artifact('kv:1')]), NOW), NOW);
   expect(state.history).toMatchObject([{ number: 1 }, { number: 2, state: 'cancelled', neverStarted: true }]);
   expect(lastRanOn(state)).toEqual([artifact('kv:1')]);
 });

@@ -1,8 +1,8 @@
 import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { withSpec } from '../../../domain/pipeline/renamed';
-import { replaced } from '../../../domain/pipeline/replaced';
+import { recordReplacement } from '../../../domain/pipeline/replaced';
 import { refuseRollBack } from '../../../domain/pipeline/requests';
-import { restoredBy, rollbackOf, rolledBack } from '../../../domain/pipeline/rollback';
+import { findRestoredDeploys, findRollbackArtifacts, queueRollback } from '../../../domain/pipeline/rollback';
 import type { PipelineState } from '../../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus } from '../../../domain/pipeline/view';
 import { artifact, deployed, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
@@ -28,9 +28,10 @@ const hotfixed = (
   release: number,
   action = 'deploy',
   by: object | null = HOTFIX,
-): PipelineState => replaced(state, { pipeline: 'kvstore', action, release, by: by as typeof HOTFIX | null }, NOW);
+): PipelineState =>
+  recordReplacement(state, { pipeline: 'kvstore', action, release, by: by as typeof HOTFIX | null }, NOW);
 const back = (state: PipelineState, of: number) => {
-  const found = rollbackOf(state, of);
+  const found = findRollbackArtifacts(state, of);
   return 'impossible' in found ? found.impossible : found.map(({ version }) => version).join();
 };
 const inProduction = (state: PipelineState, action = 'deploy') => pipelineStatus(state, NOW).lastGood[action];
@@ -90,9 +91,9 @@ test('a notice of an older release, from the lock of a former service, changes n
 test('a release over the work of another pipeline goes back to that work, once', () => {
   const over = ships(hotfixed(two, 2), 'kv:3');
   expect(back(over, 3)).toBe('kv:9');
-  const found = rollbackOf(over, 3);
+  const found = findRollbackArtifacts(over, 3);
   if ('impossible' in found) throw new Error(found.impossible);
-  const undone = rolledBack(over, found, { of: 3, ...alice, notBad: false }, NOW);
+  const undone = queueRollback(over, found, { of: 3, ...alice, notBad: false }, NOW);
   expect(undone.knownBad.map((bad) => bad.artifact)).toEqual(['executable@kv:3']);
   expect(inProduction(undone)?.replaced?.by).toBe('hotfix/1');
 });
@@ -117,12 +118,12 @@ test('a rollback goes to the units that its own deploy held, also once another p
   const held = { units: ['kvstore-x'] } as never;
   const brought = { ...own, artifacts: [], by: 'hotfix/1' } as never;
   const state = { ...two, good: { deploy: [{ ...own, held } as never, brought] } };
-  expect(restoredBy(state, [artifact('kv:1')])).toEqual({ deploy: { held } });
+  expect(findRestoredDeploys(state, [artifact('kv:1')])).toEqual({ deploy: { held } });
 });
 
 test('a rollback to what another pipeline had brought restores the units of its own deploy before that', () => {
   const held = { ids: ['kvstore-x'] };
   const [own, ...later] = hotfixed(two, 2).good['deploy']!.slice(1);
   const good = { deploy: [{ ...own!, held }, ...later] };
-  expect(restoredBy({ ...two, good }, [artifact('kv:9')])).toEqual({ deploy: { held } });
+  expect(findRestoredDeploys({ ...two, good }, [artifact('kv:9')])).toEqual({ deploy: { held } });
 });

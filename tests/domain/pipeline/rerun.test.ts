@@ -1,10 +1,10 @@
 import { admit } from '../../../domain/pipeline/admission';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { thinned, startable } from '../../../domain/pipeline/queue';
+import { thinQueue, startable } from '../../../domain/pipeline/queue';
 import { refuseRelease, refuseRerun } from '../../../domain/pipeline/requests';
 import { rerunCreated } from '../../../domain/pipeline/rerun';
-import { created, isKnownBad, started, type PipelineState } from '../../../domain/pipeline/state';
-import { carriedOver, recalled, type Recollection } from '../../../domain/release/rerun';
+import { queueRelease, isKnownBad, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import { findCarriedOver, recallResults, type Recollection } from '../../../domain/release/rerun';
 import { newRelease, withAction, type ActionRecord, type ReleaseRecord } from '../../../domain/release/state';
 import { pipelineSchema, type PipelineSource } from '../../../domain/spec/pipeline';
 import type { Trigger } from '../../../domain/views';
@@ -16,7 +16,7 @@ const KV2 = artifact('kv:2');
 /** A pipeline whose release 1 has failed before it deployed anything, or as told. */
 const failed = (more: Partial<PipelineSource> = {}, trigger: Trigger = manual()): PipelineState => {
   const state = pipelineOf(['deploy'], more);
-  const one = started(created(state, [KV2], trigger, NOW), 1);
+  const one = markReleaseRunning(queueRelease(state, [KV2], trigger, NOW), 1);
   return recordRelease(one, { ...resultOf(1, [], [KV2]), state: 'failed' }, NOW);
 };
 const rerun = (state: PipelineState, of = 1): PipelineState => rerunCreated(state, of, [KV2], manual(), NOW);
@@ -30,7 +30,7 @@ describe('a release is run again', () => {
 
   test('and so is its rerun, still in the place of the first', () => {
     const state = rerun(failed());
-    const twice = recordRelease(started(state, 2), { ...resultOf(2, [], [KV2]), state: 'failed' }, NOW);
+    const twice = recordRelease(markReleaseRunning(state, 2), { ...resultOf(2, [], [KV2]), state: 'failed' }, NOW);
     expect(twice.history.at(-1)).toMatchObject({ number: 2, rerunOf: 1, place: 1 });
     expect(rerun(twice, 2).active).toMatchObject([{ number: 3, rerunOf: 2, place: 1 }]);
   });
@@ -50,7 +50,12 @@ describe('a release is run again', () => {
 
   test.each<[string, PipelineState, string, string]>([
     ['that runs', running(pipelineOf(), KV2), 'it has not ended', 'conveyor retry kvstore/1/ACTION'],
-    ['that waits', created(pipelineOf(), [KV2], manual(), NOW), 'it has not started yet', 'conveyor status kvstore/1'],
+    [
+      'that waits',
+      queueRelease(pipelineOf(), [KV2], manual(), NOW),
+      'it has not started yet',
+      'conveyor status kvstore/1',
+    ],
     ['that nobody remembers', pipelineOf(), 'its pipeline does not remember it any more', 'conveyor release kvstore'],
     [
       'that succeeded',
@@ -61,7 +66,7 @@ describe('a release is run again', () => {
     [
       'that never started',
       recordRelease(
-        created(pipelineOf(), [KV2], manual(), NOW),
+        queueRelease(pipelineOf(), [KV2], manual(), NOW),
         { ...resultOf(1, [], [KV2]), state: 'cancelled', cause: 'operator', neverStarted: true },
         NOW,
       ),
@@ -97,7 +102,7 @@ describe('a release is run again', () => {
 
   test('but not what is known to be bad, also what it made itself', () => {
     const made = artifact('made', 'image');
-    const one = started(created(pipelineOf(), [KV2], manual(), NOW), 1);
+    const one = markReleaseRunning(queueRelease(pipelineOf(), [KV2], manual(), NOW), 1);
     const deploys = [deployed('deploy', { revertedBy: 'health' }, made)];
     const state = recordRelease(one, { ...resultOf(1, deploys, [KV2, made]), state: 'failed' }, NOW);
     expect(isKnownBad(state, made)).toBeDefined();
@@ -116,7 +121,11 @@ describe('a release is run again', () => {
   });
 
   test('with the key of a rerun of it under any of its numbers', () => {
-    const twice = recordRelease(started(rerun(failed()), 2), { ...resultOf(2, [], [KV2]), state: 'failed' }, NOW);
+    const twice = recordRelease(
+      markReleaseRunning(rerun(failed()), 2),
+      { ...resultOf(2, [], [KV2]), state: 'failed' },
+      NOW,
+    );
     const third = rerunCreated(twice, 2, [KV2], manual('ci-1'), NOW);
     for (const of of [1, 2]) expect(why(third, of, manual('ci-1'))).toBeUndefined();
     expect(refuseRelease(third, [KV2], manual('ci-1'))).toMatchObject({ code: 'key-reused' });
@@ -126,7 +135,7 @@ describe('a release is run again', () => {
 describe('a newer release stays newer than the rerun of an older one', () => {
   /** Release 1 failed, 2 runs, 3 runs 1 again. */
   const three = (more: Partial<PipelineSource> = {}): PipelineState =>
-    started(rerun(begunBy(failed(more), manual())), 3);
+    markReleaseRunning(rerun(begunBy(failed(more), manual())), 3);
 
   test('both are ready: the rerun makes way', () => {
     const state = withAsked(three(), deployOf(2), deployOf(3));
@@ -151,17 +160,17 @@ describe('a newer release stays newer than the rerun of an older one', () => {
     ]));
 
   test('one that makes way for a rerun gets its number, not that of its place', () => {
-    const older = started(created(failed(), [artifact('kv:1')], manual(), NOW), 2);
+    const older = markReleaseRunning(queueRelease(failed(), [artifact('kv:1')], manual(), NOW), 2);
     const state = { ...older, active: older.active.map((one) => ({ ...one, rerunOf: 0, place: 0 })) };
-    const begun = admit(withAsked(started(rerun(state), 3), deployOf(3)), NOW).state;
+    const begun = admit(withAsked(markReleaseRunning(rerun(state), 3), deployOf(3)), NOW).state;
     expect(toldOf(withAsked(begun, deployOf(2)))).toEqual(['2 deploy superseded by 3']);
   });
 
   test('in the queue it starts where the older one stood, and is what the calendar leaves out', () => {
     const calendar = { mode: 'calendar', calendar: '0 9 * * *', timezone: 'UTC', gates: 'releases' } as const;
-    const queued = (more = {}) => rerun(created(failed(more), [artifact('kv:3')], manual(), NOW));
+    const queued = (more = {}) => rerun(queueRelease(failed(more), [artifact('kv:3')], manual(), NOW));
     expect(startable(queued(), NOW).map(({ number }) => number)).toEqual([3, 2]);
-    expect(thinned(queued({ schedule: calendar }), NOW).active.map(({ number }) => number)).toEqual([2]);
+    expect(thinQueue(queued({ schedule: calendar }), NOW).active.map(({ number }) => number)).toEqual([2]);
   });
 });
 
@@ -194,8 +203,8 @@ describe('carried over is', () => {
     const input = { spec, artifacts: [artifact('2', 'source')] };
     const blank = newRelease({ ...input, number: 2 } as never, NOW);
     const record = Object.entries(now).reduce((next, [name, patch]) => withAction(next, name, patch), blank);
-    const known = recalled(spec.actions, was);
-    return Object.keys(spec.actions).filter((name) => carriedOver(known, input, { ...record, deploys }, name));
+    const known = recallResults(spec.actions, was);
+    return Object.keys(spec.actions).filter((name) => findCarriedOver(known, input, { ...record, deploys }, name));
   }
 
   const SAME = { build: BUILD, test: TEST };
@@ -242,7 +251,7 @@ describe('carried over is', () => {
 
   test('with the release whose run it was, however often it is carried', () => {
     const records = { build: done({ outputs: [KV2], carriedFrom: 1 }) };
-    expect(recalled(actions(SAME), before(SAME, { number: 5, records })).carried).toEqual({
+    expect(recallResults(actions(SAME), before(SAME, { number: 5, records })).carried).toEqual({
       build: { from: 1, inputs: ['source@2'], outputs: [KV2], message: 'ok' },
     });
   });

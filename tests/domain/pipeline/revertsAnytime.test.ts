@@ -1,10 +1,16 @@
 import fc from 'fast-check';
-import { identityOf } from '../../../domain/artifact';
+import { formatIdentity } from '../../../domain/artifact';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { withSpec } from '../../../domain/pipeline/renamed';
-import { replaced } from '../../../domain/pipeline/replaced';
-import { rollbackOf, rolledBack } from '../../../domain/pipeline/rollback';
-import { created, isKnownBad, restored, started, type PipelineState } from '../../../domain/pipeline/state';
+import { recordReplacement } from '../../../domain/pipeline/replaced';
+import { findRollbackArtifacts, queueRollback } from '../../../domain/pipeline/rollback';
+import {
+  queueRelease,
+  isKnownBad,
+  restoreState,
+  markReleaseRunning,
+  type PipelineState,
+} from '../../../domain/pipeline/state';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running, specOf } from '../../builders/pipelineWorld';
 
 /** The versions on the fleet, as an observer would see them. */
@@ -76,12 +82,12 @@ function after(world: World, event: Event, nth: number): World {
     case 'hotfix': {
       if (now === undefined || now.by !== undefined || now.action !== action) return world;
       const by = { by: `hotfix/${nth}`, version, at: new Date(NOW).toISOString(), artifacts: [artifact(version)] };
-      const told = replaced(state, { pipeline: 'kvstore', action, release: now.release, by }, NOW);
+      const told = recordReplacement(state, { pipeline: 'kvstore', action, release: now.release, by }, NOW);
       return { ...world, state: told, ran: [...ran, { release: now.release, version, action, by: by.by }] };
     }
     case 'undo-hotfix': {
       if (now?.by === undefined || now.action !== action) return world;
-      const told = replaced(state, { pipeline: 'kvstore', action, release: now.release, by: null }, NOW);
+      const told = recordReplacement(state, { pipeline: 'kvstore', action, release: now.release, by: null }, NOW);
       return { ...world, state: told, ran: ran.slice(0, -1) };
     }
     case 'roll-back':
@@ -89,16 +95,19 @@ function after(world: World, event: Event, nth: number): World {
     case 'roll-back-reverted':
       return rolledBackTo(world, now?.release ?? 0, { revertedBy: 'user:alice' });
     case 'anew':
-      return { ...world, state: restored({ ...state, retired: { actor: 'user:alice', at: '', reason: '' } }) };
+      return { ...world, state: restoreState({ ...state, retired: { actor: 'user:alice', at: '', reason: '' } }) };
   }
 }
 
 function rolledBackTo(world: World, of: number, outcome: Parameters<typeof deployed>[1]): World {
   const { state, action, ran } = world;
-  const back = rollbackOf(state, of);
+  const back = findRollbackArtifacts(state, of);
   if ('impossible' in back) return world;
   const number = state.nextNumber;
-  const begun = started(rolledBack(state, back, { of, actor: 'user:alice', reason: '', notBad: false }, NOW), number);
+  const begun = markReleaseRunning(
+    queueRollback(state, back, { of, actor: 'user:alice', reason: '', notBad: false }, NOW),
+    number,
+  );
   const ended = recordRelease(begun, resultOf(number, [deployed(action, outcome, ...back)], back), NOW);
   const version = back[0]?.version ?? '';
   const brought = outcome === 'succeeded' ? [{ release: number, version, action }] : [];
@@ -107,11 +116,11 @@ function rolledBackTo(world: World, of: number, outcome: Parameters<typeof deplo
 
 /** Why what is said of a release is not true; undefined where it is. */
 function untrue({ state, action, ran }: World, of: number): string | undefined {
-  const back = rollbackOf(state, of);
+  const back = findRollbackArtifacts(state, of);
   const now = ran.at(-1);
   if (!('impossible' in back)) {
     if (back.some((one) => isKnownBad(state, one)))
-      return `it goes back to ${back.map(identityOf).join()}, known to be bad`;
+      return `it goes back to ${back.map(formatIdentity).join()}, known to be bad`;
     return now?.release === of && now.by === undefined && back[0]?.version === now.version
       ? 'it goes back to what is to be undone'
       : undefined;
@@ -156,7 +165,7 @@ test('a revert of the running version is refused only if nothing earlier is know
       const world = events.reduce<World>((before, event, nth) => after(before, event, nth + 1), BEGIN);
       const now = world.ran.at(-1);
       if (now === undefined) return;
-      const back = rollbackOf(world.state, now.release);
+      const back = findRollbackArtifacts(world.state, now.release);
       const said = 'impossible' in back ? back.impossible : '';
       expect(said).not.toMatch(/^release \d+ is what runs now|^nothing of it is deployed/);
     }),
@@ -166,6 +175,6 @@ test('a revert of the running version is refused only if nothing earlier is know
 
 test("a release that waits or runs is in no other one's way", () => {
   const shipped = after(BEGIN, 'ship', 1).state;
-  const queued = created(after({ ...BEGIN, state: shipped }, 'ship', 2).state, [artifact('kv:3')], manual(), NOW);
-  expect(rollbackOf(queued, 2)).toEqual([artifact('kv:1')]);
+  const queued = queueRelease(after({ ...BEGIN, state: shipped }, 'ship', 2).state, [artifact('kv:3')], manual(), NOW);
+  expect(findRollbackArtifacts(queued, 2)).toEqual([artifact('kv:1')]);
 });

@@ -1,7 +1,7 @@
 import { admit, enqueueReady } from '../../../domain/pipeline/admission';
 import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { created, started, type PipelineState } from '../../../domain/pipeline/state';
-import { judgeSoak, replacedHere, type SoakAsk } from '../../../domain/release/soak';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import { judgeSoak, judgeReplaced, type SoakAsk } from '../../../domain/release/soak';
 import type { DeployEnded } from '../../../domain/release/state';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
 
@@ -30,7 +30,7 @@ const lasting = (deploy: DeployEnded): DeployEnded => ({
 const rolledBack = (state: PipelineState, of: number, hours: number, version: string): PipelineState => {
   const number = state.nextNumber;
   const trigger = { ...manual(), kind: 'rollback' as const, of };
-  const begun = started(created(state, [artifact(version)], trigger, NOW), number);
+  const begun = markReleaseRunning(queueRelease(state, [artifact(version)], trigger, NOW), number);
   return recordDeploy(begun, number, lasting(deployed('staging', 'succeeded', artifact(version))), at(hours));
 };
 
@@ -152,9 +152,9 @@ describe('a version that soaks in another pipeline', () => {
   test('is given up for a newer release here once it was replaced there, in order at once, and else may come back', () => {
     const replaced = { kind: 'replaced', reason: 'kv:3 runs', by: 2 } as const;
     const here = running(running(pipelineOf(), artifact('kv:2')), artifact('kv:3'));
-    expect(replacedHere(replaced, here, 1)).toEqual({ ...replaced, by: 2 });
-    expect(replacedHere(replaced, here, 2)).toEqual({ kind: 'waiting', reason: 'soaking: kv:3 runs' });
+    expect(judgeReplaced(replaced, here, 1)).toEqual({ ...replaced, by: 2 });
+    expect(judgeReplaced(replaced, here, 2)).toEqual({ kind: 'waiting', reason: 'soaking: kv:3 runs' });
     const inOrder = running(pipelineOf(['deploy'], { releases: { supersede: 'never' } }), artifact('kv:2'));
-    expect(replacedHere(replaced, inOrder, 1)).toEqual(replaced);
+    expect(judgeReplaced(replaced, inOrder, 1)).toEqual(replaced);
   });
 });

@@ -3,11 +3,17 @@ import { takePipeline, whyNotPipeline } from '../../../domain/pipeline/control';
 import { startable } from '../../../domain/pipeline/queue';
 import { refuseRelease, refuseRollBack } from '../../../domain/pipeline/requests';
 import { refuseApply } from '../../../domain/pipeline/refuseApply';
-import { NOT_BOOKED, rollbackOf, rollbackUnderWay, rolledBack } from '../../../domain/pipeline/rollback';
+import { NOT_BOOKED, findRollbackArtifacts, rollbackUnderWay, queueRollback } from '../../../domain/pipeline/rollback';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
 import { ARTIFACT_LIMITS } from '../../../domain/limits';
-import { created, heldBy, isKnownBad, started, type PipelineState } from '../../../domain/pipeline/state';
-import { repeated } from '../../../domain/pipeline/submissions';
+import {
+  queueRelease,
+  holdPipeline,
+  isKnownBad,
+  markReleaseRunning,
+  type PipelineState,
+} from '../../../domain/pipeline/state';
+import { findRepeated } from '../../../domain/pipeline/submissions';
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { DeployEnded } from '../../../domain/release/state';
 import type { CommandInput, PipelineVerb } from '../../../domain/verbs';
@@ -33,13 +39,13 @@ const deploying = (state: PipelineState, owner: string): PipelineState => ({
   deploys: { ...state.deploys, holder: { owner, requesters: [`${owner}/deploy`] } },
 });
 const badOf = (state: PipelineState) => state.knownBad.map((bad) => bad.artifact);
-const versionsOf = (back: ReturnType<typeof rollbackOf>) =>
+const versionsOf = (back: ReturnType<typeof findRollbackArtifacts>) =>
   'impossible' in back ? back.impossible : back.map(({ name, version }) => `${name}@${version}`);
 
 describe('a submission is the same release again', () => {
-  const state = created(pipelineOf(), [artifact('kv:1')], manual('k1'), NOW);
+  const state = queueRelease(pipelineOf(), [artifact('kv:1')], manual('k1'), NOW);
   const built = artifact('kv:1-built', 'image');
-  const ended = recordRelease(started(state, 1), resultOf(1, [], [artifact('kv:1'), built]), NOW);
+  const ended = recordRelease(markReleaseRunning(state, 1), resultOf(1, [], [artifact('kv:1'), built]), NOW);
   test.each<[string, PipelineState, string, Trigger, number | undefined]>([
     ['with the same key', state, 'kv:2', manual('k1'), 1],
     ['from a finder with the same artifacts', state, 'kv:1', finder(), 1],
@@ -47,7 +53,9 @@ describe('a submission is the same release again', () => {
     ['not with other artifacts', ended, 'kv:2', finder(), undefined],
     ['not when a person asks again', ended, 'kv:1', manual(), undefined],
     ['not with another key', state, 'kv:1', manual('k2'), undefined],
-  ])('%s', (_, known, version, trigger, number) => expect(repeated(known, [artifact(version)], trigger)).toBe(number));
+  ])('%s', (_, known, version, trigger, number) =>
+    expect(findRepeated(known, [artifact(version)], trigger)).toBe(number),
+  );
 });
 
 describe('numbers and room', () => {
@@ -58,14 +66,14 @@ describe('numbers and room', () => {
   });
 
   test('no more releases run than maxActive, the oldest first; a rollback needs no room', () => {
-    const queue = (state: PipelineState, trigger: Trigger) => created(state, [], trigger, NOW);
+    const queue = (state: PipelineState, trigger: Trigger) => queueRelease(state, [], trigger, NOW);
     const rollback: Trigger = { kind: 'rollback', actor: 'user:alice', key: null, of: 1 };
     let state = [manual(), manual(), manual(), rollback].reduce(
       queue,
       pipelineOf(['deploy'], { releases: { maxActive: 2 } }),
     );
     expect(startable(state, NOW).map(({ number }) => number)).toEqual([4, 1, 2]);
-    for (const { number } of startable(state, NOW)) state = started(state, number);
+    for (const { number } of startable(state, NOW)) state = markReleaseRunning(state, number);
     expect(startable(state, NOW)).toEqual([]);
   });
 
@@ -145,7 +153,7 @@ describe('after a revert', () => {
   ])('onRevert: %s, after %j: held because %s', (onRevert, by, why) => expect(held(onRevert, ...by)).toBe(why));
 
   test('a hold of a person stands', () => {
-    const state = heldBy(running(first, artifact('kv:2')), 'user:sam', 'conference', NOW);
+    const state = holdPipeline(running(first, artifact('kv:2')), 'user:sam', 'conference', NOW);
     const after = recordRelease(
       state,
       resultOf(2, [deployed('deploy', { revertedBy: 'user:bob' }, artifact('kv:2'))]),
@@ -160,14 +168,14 @@ describe('a rollback goes back to', () => {
   const two = () => pipelineOf(BOTH);
   const onlyStaging = (state: PipelineState, version: string) => good(state, version, 'staging');
   const rollBack = (state: PipelineState, of: number) => {
-    const back = rollbackOf(state, of);
+    const back = findRollbackArtifacts(state, of);
     if ('impossible' in back) throw new Error(back.impossible);
-    return rolledBack(state, back, { of, actor: 'user:alice', reason: 'slow', notBad: false }, NOW);
+    return queueRollback(state, back, { of, actor: 'user:alice', reason: 'slow', notBad: false }, NOW);
   };
   /** The release that rolls back ran and succeeded. */
   const backOn = (state: PipelineState, version: string) =>
     recordRelease(
-      started(state, state.nextNumber - 1),
+      markReleaseRunning(state, state.nextNumber - 1),
       resultOf(state.nextNumber - 1, [deployed('deploy', 'succeeded', artifact(version))]),
       NOW,
     );
@@ -183,7 +191,12 @@ describe('a rollback goes back to', () => {
     ['the version before', three, 3, ['executable@kv:2']],
     ['nothing, when it was never deployed', pipelineOf(), 1, 'nothing of it is deployed'],
     ['nothing yet, of the first one that runs', running(pipelineOf(), artifact('kv:1')), 1, NOT_BOOKED],
-    ['nothing yet, of the first one that waits', created(pipelineOf(), [], manual(), NOW), 1, 'it has not started'],
+    [
+      'nothing yet, of the first one that waits',
+      queueRelease(pipelineOf(), [], manual(), NOW),
+      1,
+      'it has not started',
+    ],
     [
       'nothing, when it was never deployed and the first one is being undone',
       rollBack(firstOver('kv:0'), 1),
@@ -226,29 +239,31 @@ describe('a rollback goes back to', () => {
       3,
       ['executable@kv:2'],
     ],
-  ])('%s', (_, state, of, back) => expect(versionsOf(rollbackOf(state, of))).toEqual(back));
+  ])('%s', (_, state, of, back) => expect(versionsOf(findRollbackArtifacts(state, of))).toEqual(back));
 
   test('the version before that, when the rollback itself is rolled back', () => {
     const onTwo = backOn(rollBack(three, 3), 'kv:2');
-    expect(versionsOf(rollbackOf(onTwo, 4))).toEqual(['executable@kv:1']);
+    expect(versionsOf(findRollbackArtifacts(onTwo, 4))).toEqual(['executable@kv:1']);
     expect(badOf(rollBack(onTwo, 4))).toEqual(['executable@kv:3', 'executable@kv:2']);
   });
 
   test('the same as before, when a rollback came to nothing and is asked for again', () => {
     const failed = recordRelease(
-      started(rollBack(three, 3), 4),
+      markReleaseRunning(rollBack(three, 3), 4),
       { ...resultOf(4, [], [artifact('kv:2')]), state: 'failed' },
       NOW,
     );
-    expect(versionsOf(rollbackOf(failed, 3))).toEqual(['executable@kv:2']);
+    expect(versionsOf(findRollbackArtifacts(failed, 3))).toEqual(['executable@kv:2']);
     expect(badOf(rollBack(failed, 3))).toEqual(['executable@kv:3']);
-    expect(versionsOf(rollbackOf(good(failed, 'kv:5'), 3))).toBe('release 5 is what runs now; revert that one');
+    expect(versionsOf(findRollbackArtifacts(good(failed, 'kv:5'), 3))).toBe(
+      'release 5 is what runs now; revert that one',
+    );
   });
 
   describe('after a rollback of the third release that did not come through,', () => {
     const ended = (...outcomes: Parameters<typeof deployed>[1][]): PipelineState =>
       recordRelease(
-        started(rollBack(three, 3), 4),
+        markReleaseRunning(rollBack(three, 3), 4),
         resultOf(
           4,
           outcomes.map((outcome) => deployed('deploy', outcome, artifact('kv:2'))),
@@ -257,7 +272,7 @@ describe('a rollback goes back to', () => {
         NOW,
       );
     const saidOf = (state: PipelineState, ...releases: number[]) =>
-      releases.map((of) => versionsOf(rollbackOf(state, of)));
+      releases.map((of) => versionsOf(findRollbackArtifacts(state, of)));
 
     test('the third release is what runs, if the rollback was itself reverted or never started', () => {
       const reverted = ended({ revertedBy: 'user:alice' }, { revertedBy: 'user:alice' });
@@ -282,10 +297,10 @@ describe('a rollback goes back to', () => {
 
   test.each(['cancelled', 'failed'] as const)('the last good version when a deploy %s half way', (outcome) => {
     const half = released(three, deployed('deploy', outcome, artifact('kv:4')));
-    expect(versionsOf(rollbackOf(half, 4))).toEqual(['executable@kv:3']);
+    expect(versionsOf(findRollbackArtifacts(half, 4))).toEqual(['executable@kv:3']);
     expect(badOf(rollBack(half, 4))).toEqual(['executable@kv:4']);
     const back = released(three, deployed('deploy', { revertedBy: 'health' }, artifact('kv:4')));
-    expect(versionsOf(rollbackOf(back, 4))).toBe('release 3 is what runs now; revert that one');
+    expect(versionsOf(findRollbackArtifacts(back, 4))).toBe('release 3 is what runs now; revert that one');
   });
 
   test('the same as before, when the rollback came through in one place alone', () => {
@@ -294,18 +309,18 @@ describe('a rollback goes back to', () => {
       2,
     );
     const ends = [deployed('staging', 'succeeded', artifact('kv:1')), deployed('prod', 'failed', artifact('kv:1'))];
-    const half = recordRelease(started(state, 3), resultOf(3, ends, [artifact('kv:1')]), NOW);
-    expect(versionsOf(rollbackOf(half, 2))).toEqual(['executable@kv:1']);
+    const half = recordRelease(markReleaseRunning(state, 3), resultOf(3, ends, [artifact('kv:1')]), NOW);
+    expect(versionsOf(findRollbackArtifacts(half, 2))).toEqual(['executable@kv:1']);
     expect(badOf(rollBack(half, 2))).toEqual(['executable@kv:2']);
   });
 
   test('the version that it went back to is not known-bad, when a rollback that failed is undone itself', () => {
     const failed = recordRelease(
-      started(rollBack(three, 3), 4),
+      markReleaseRunning(rollBack(three, 3), 4),
       resultOf(4, [deployed('deploy', 'failed', artifact('kv:2'))], [artifact('kv:2'), artifact('t1', 'test-data')]),
       NOW,
     );
-    expect(versionsOf(rollbackOf(failed, 4))).toEqual(['executable@kv:2']);
+    expect(versionsOf(findRollbackArtifacts(failed, 4))).toEqual(['executable@kv:2']);
     expect(badOf(rollBack(failed, 4))).toEqual(['executable@kv:3']);
   });
 
@@ -395,7 +410,7 @@ describe('a request is refused', () => {
       code: 'invalid-state',
       message: 'release 2 is what runs now; revert that one',
     });
-    const rolling = created(two, [], { kind: 'rollback', actor: 'user:alice', key: null, of: 2 }, NOW);
+    const rolling = queueRelease(two, [], { kind: 'rollback', actor: 'user:alice', key: null, of: 2 }, NOW);
     expect(refuseRollBack(rolling, 2, { actor: 'user:alice' })).toBeUndefined();
     expect(rollbackUnderWay(rolling, 2)).toBe(rolling.nextNumber - 1);
   });
@@ -403,7 +418,7 @@ describe('a request is refused', () => {
 
 describe('the verbs of a pipeline', () => {
   const open = markKnownBad(pipelineOf(), [artifact('kv:13')], 'r', NOW);
-  const shut = heldBy(open, 'user:sam', 'conference', NOW);
+  const shut = holdPipeline(open, 'user:sam', 'conference', NOW);
   test.each<[string, PipelineState, PipelineVerb, CommandInput, string | undefined]>([
     ['hold', open, 'hold', {}, undefined],
     ['hold, when it is held', shut, 'hold', {}, 'user:sam holds it already: conference'],

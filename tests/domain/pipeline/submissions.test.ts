@@ -3,8 +3,14 @@ import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { STATE_LIMITS } from '../../../domain/limits';
 import { refuseEmergency, refuseRelease, refuseSubmission } from '../../../domain/pipeline/requests';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
-import { created, started, type PipelineState } from '../../../domain/pipeline/state';
-import { completed, missing, passedOver, remembering, submitted } from '../../../domain/pipeline/submissions';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import {
+  completeArtifacts,
+  findMissingArtifacts,
+  describePassedOver,
+  recordLatestInputs,
+  applySubmission,
+} from '../../../domain/pipeline/submissions';
 import type { PipelineSource } from '../../../domain/spec/pipeline';
 import type { Trigger } from '../../../domain/views';
 import { artifact, manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
@@ -21,9 +27,9 @@ const both = (more: Partial<PipelineSource> = {}) =>
     ...more,
   });
 const after = (state: PipelineState, ...given: (readonly [Trigger, ...Artifact[]])[]) =>
-  given.reduce((next, [trigger, ...artifacts]) => submitted(next, artifacts, trigger, NOW).state, state);
+  given.reduce((next, [trigger, ...artifacts]) => applySubmission(next, artifacts, trigger, NOW).state, state);
 const what = (state: PipelineState, trigger: Trigger, ...artifacts: Artifact[]) => {
-  const { number, duplicate } = submitted(state, artifacts, trigger, NOW);
+  const { number, duplicate } = applySubmission(state, artifacts, trigger, NOW);
   return `${number}${duplicate ? ' again' : ''}`;
 };
 const versions = (state: PipelineState) =>
@@ -43,7 +49,7 @@ describe('artifacts of a finder or a webhook', () => {
     ['makes none when it is in a release that runs', whole, finder(), [source(1)], '1 again'],
     [
       'makes none when it is in a release that ended',
-      recordRelease(started(whole, 1), resultOf(1, [], [source(1), config(1)]), NOW),
+      recordRelease(markReleaseRunning(whole, 1), resultOf(1, [], [source(1), config(1)]), NOW),
       finder(),
       [source(1)],
       '1 again',
@@ -87,14 +93,15 @@ describe('artifacts of a finder or a webhook', () => {
     const state = after(byHand, [finder(), source(1)], [finder(), config(1)]);
     expect(state.active).toEqual([]);
     expect(what(byHand, finder(), source(1), config(1))).toBe('null');
-    expect(completed(state, []).map(({ version }) => version)).toEqual(['s1', 'c1']);
+    expect(completeArtifacts(state, []).map(({ version }) => version)).toEqual(['s1', 'c1']);
     expect(refuseRelease(state, [], manual())).toBeUndefined();
   });
   test('makes releases where a person only picks the deploys', () =>
     expect(what(both({ schedule: { mode: 'manual' } }), finder(), source(1), config(1))).toBe('1'));
   test('a thousand redeliveries make one release', () => {
     let state = both();
-    for (let n = 0; n < 1_000; n += 1) ({ state } = submitted(state, [source(1), config(1)], webhook(`d${n}`), NOW));
+    for (let n = 0; n < 1_000; n += 1)
+      ({ state } = applySubmission(state, [source(1), config(1)], webhook(`d${n}`), NOW));
     expect(state.active).toHaveLength(1);
     expect(state.nextNumber).toBe(2);
   });
@@ -106,17 +113,17 @@ describe('an input that a release does not name', () => {
   const past = (...rows: readonly (readonly [source: number, config: number, end: End | null])[]): PipelineState =>
     rows.reduce((state, [s, c, end]) => {
       const artifacts = [source(s), config(c)];
-      const next = created(remembering(state, artifacts), artifacts, manual(), NOW);
+      const next = queueRelease(recordLatestInputs(state, artifacts), artifacts, manual(), NOW);
       if (end === null) return next;
       return recordRelease(next, { ...resultOf(state.nextNumber, [], artifacts), state: end }, NOW);
     }, both());
-  const taken = (state: PipelineState) => completed(state, []).map(({ version }) => version);
+  const taken = (state: PipelineState) => completeArtifacts(state, []).map(({ version }) => version);
 
   test('is the newest that came through, where releases with the latest only failed, and that is said', () => {
     const state = past([1, 1, 'succeeded'], [2, 1, 'failed'], [2, 1, 'failed']);
     expect(taken(state)).toEqual(['s1', 'c1']);
-    expect(passedOver(state, [config(2)])).toEqual(['source@s2 failed in release 3, so it takes source@s1']);
-    expect(passedOver(state, [source(2)])).toEqual([]);
+    expect(describePassedOver(state, [config(2)])).toEqual(['source@s2 failed in release 3, so it takes source@s1']);
+    expect(describePassedOver(state, [source(2)])).toEqual([]);
     // A finder is compared with what it brought.
     expect(state.inputs['source']?.version).toBe('s2');
     expect(versions(after(state, [finder(), config(2)]))).toEqual(['c2', 's1']);
@@ -138,16 +145,16 @@ describe('a release by a person', () => {
   const known = after(both(), [finder(), source(1)], [finder(), config(1)]);
   test('is released again, as often as they like', () =>
     expect(
-      refuseRelease(created(known, [source(1), config(1)], manual(), NOW), [source(1)], manual()),
+      refuseRelease(queueRelease(known, [source(1), config(1)], manual(), NOW), [source(1)], manual()),
     ).toBeUndefined());
   test('is completed with what the pipeline knows', () =>
-    expect(completed(known, [source(7)]).map(({ version }) => version)).toEqual(['s7', 'c1']));
+    expect(completeArtifacts(known, [source(7)]).map(({ version }) => version)).toEqual(['s7', 'c1']));
   test('is the latest from then on', () => {
-    const state = remembering(known, [source(7)]);
+    const state = recordLatestInputs(known, [source(7)]);
     expect(versions(after(state, [finder(), config(2)]))).toEqual(['c2', 's7']);
   });
   test('needs a value of everything', () => {
-    expect(missing(after(both(), [finder(), source(1)]), [])).toEqual(['config']);
+    expect(findMissingArtifacts(after(both(), [finder(), source(1)]), [])).toEqual(['config']);
     expect(refuseRelease(both(), [source(1)], manual())).toMatchObject({ code: 'missing-artifact', names: ['config'] });
   });
   test('is refused when what the pipeline knows of the rest is bad', () =>
@@ -160,7 +167,7 @@ describe('a release by a person', () => {
 describe('refused are', () => {
   const bad = markKnownBad(both(), [source(1)], 'errors is 0.2', NOW);
   const full = Array.from({ length: STATE_LIMITS.queued.max }).reduce<PipelineState>(
-    (state, _, n) => created(state, [source(n), config(n)], manual(), NOW),
+    (state, _, n) => queueRelease(state, [source(n), config(n)], manual(), NOW),
     both({ releases: { supersede: 'never' } }),
   );
   test.each<[string, PipelineState, Trigger, Artifact[], string]>([
@@ -227,7 +234,7 @@ describe('an emergency is refused', () => {
   });
   test('not for a line that is full', () => {
     const full = Array.from({ length: STATE_LIMITS.queued.max }).reduce<PipelineState>(
-      (state) => created(state, [source(1)], manual(), NOW),
+      (state) => queueRelease(state, [source(1)], manual(), NOW),
       { ...known, spec: { ...known.spec, releases: { ...known.spec.releases, supersede: 'never' } } },
     );
     expect(push(full, 'deploy', [fix])).toBeUndefined();

@@ -1,9 +1,9 @@
 import type { Artifact } from '../../../domain/artifact';
-import { runningNow, undoneBy, withUndone } from '../../../domain/pipeline/undone';
+import { listRunningVersions, undoneBy, withUndone } from '../../../domain/pipeline/undone';
 import type { Inheritance } from '../../../domain/deploy/planRevert';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { created, started, type PipelineState } from '../../../domain/pipeline/state';
-import { rolledBack } from '../../../domain/pipeline/rollback';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
+import { queueRollback } from '../../../domain/pipeline/rollback';
 import { pipelineDetails, pipelineStatus } from '../../../domain/pipeline/view';
 import type { ReleaseSummary, RunsNow } from '../../../domain/views';
 import { pipeline, release } from '../../builders/cliSamples';
@@ -64,7 +64,7 @@ test('the Web UI shows beside a release the rollback that undoes it, and later t
   const kv2 = artifact('kv:2');
   const two = shipped(withRunning(pipelineOf(), kv2), 1, kv2);
   const of = { kind: 'rollback', actor: 'user:alice', key: null, of: 1 } as const;
-  const back = started(created(two, [artifact('kv:1')], of, NOW), 2);
+  const back = markReleaseRunning(queueRelease(two, [artifact('kv:1')], of, NOW), 2);
   expect(pipelineDetails(back, NOW)).toMatch(/^ *1 .*being undone by kvstore\/2$/m);
   expect(pipelineDetails(shipped(back, 2, artifact('kv:1')), NOW)).toMatch(/^ *1 .* undone by kvstore\/2$/m);
   expect(pipelineDetails(two, NOW)).not.toContain('undone');
@@ -78,7 +78,7 @@ test('each action runs now the newest good deploy of its own or of another pipel
     partly: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9', on: 'web-x' } },
   };
   const status = pipeline({ id: 'web', lastGood });
-  expect(runningNow(status, { active: [], inherited: {} })).toEqual([
+  expect(listRunningVersions(status, { active: [], inherited: {} })).toEqual([
     { action: 'one', version: 'v3', by: 'web/5' },
     { action: 'first', version: 'v1', by: null },
     { action: 'taken', version: 'v9', by: 'hotfix/1' },
@@ -86,11 +86,11 @@ test('each action runs now the newest good deploy of its own or of another pipel
   ]);
   const left = { left: ['v5'], snapshot: null } as unknown as Inheritance;
   const others = ({ action }: RunsNow) => action !== 'one';
-  expect(runningNow(status, { active: [], inherited: { one: left } })).toEqual(
-    runningNow(status, { active: [], inherited: {} }).filter(others),
+  expect(listRunningVersions(status, { active: [], inherited: { one: left } })).toEqual(
+    listRunningVersions(status, { active: [], inherited: {} }).filter(others),
   );
   const deploying = [{ deploying: true }] as unknown as PipelineState['active'];
-  expect(runningNow(status, { active: deploying, inherited: {} })).toEqual([]);
+  expect(listRunningVersions(status, { active: deploying, inherited: {} })).toEqual([]);
 });
 
 test('in production is what is being undone, until the rollback has brought back the version before', () => {
@@ -101,7 +101,7 @@ test('in production is what is being undone, until the rollback has brought back
     NOW,
   );
   const why = { of: 2, actor: 'user:alice', reason: '', notBad: false };
-  const back = started(rolledBack(three, [artifact('kv:2')], why, NOW), 3);
+  const back = markReleaseRunning(queueRollback(three, [artifact('kv:2')], why, NOW), 3);
   const { version } = three.history.at(-1)?.deploys[0] ?? { version: '' };
   expect(pipelineStatus(back, NOW).lastGood['deploy']).toMatchObject({
     release: 1,

@@ -2,8 +2,8 @@ import { excessOfCommand } from '../../../domain/excess';
 import { RELEASE_FREE, takeRelease, whyNotRelease } from '../../../domain/release/control';
 import {
   newRelease,
-  retriedAction,
-  statesOf,
+  retryAction,
+  getActionStates,
   withAction,
   type ReleaseControl,
   type ReleaseRecord,
@@ -187,10 +187,10 @@ describe('retrying an action', () => {
     },
     actions,
   );
-  const after = retriedAction(before, spec, 'test');
+  const after = retryAction(before, spec, 'test');
 
   test('opens it and what was skipped because of it, near and far, and nothing else', () =>
-    expect(statesOf(after)).toEqual({
+    expect(getActionStates(after)).toEqual({
       ...{ test: 'waiting', other: 'running', deploy: 'waiting', publish: 'waiting' },
       ...{ alarm: 'succeeded', tidy: 'succeeded', aside: 'waiting' },
     }));
@@ -199,17 +199,17 @@ describe('retrying an action', () => {
     expect(after.actions['deploy']).toMatchObject({ attempt: 1, message: null });
   });
   test('starts it, and only it, at once', () => {
-    const states = statesOf(after);
+    const states = getActionStates(after);
     expect(nextActions({ spec, states, artifacts: [], previous: [] })).toEqual([{ kind: 'start', action: 'test' }]);
   });
   test('decides what was skipped anew once it has ended', () => {
-    const states = { ...statesOf(after), test: 'succeeded' as const };
+    const states = { ...getActionStates(after), test: 'succeeded' as const };
     expect(nextActions({ spec, states, artifacts: [], previous: [] })).toEqual([{ kind: 'start', action: 'deploy' }]);
   });
   test('leaves alone what another failure skipped', () => {
     const two: Actions = { a: {}, b: {}, c: { needs: ['b'] }, d: {} };
     const record = recordOf({ a: 'failed', b: 'failed', c: 'skipped', d: 'running' }, two);
-    expect(statesOf(retriedAction(record, specOf(two), 'a'))).toMatchObject({ b: 'failed', c: 'skipped' });
+    expect(getActionStates(retryAction(record, specOf(two), 'a'))).toMatchObject({ b: 'failed', c: 'skipped' });
   });
 });
 
@@ -236,7 +236,7 @@ describe('going past a window', () => {
     expect(windows(windowSkipped(both, { action: 'pack' }))).toEqual(['closed', 'skipped']);
     expect(windows(windowSkipped(blocked, {}))).toEqual([undefined, undefined]);
     expect(
-      windows(retriedAction(windowSkipped(both, {}), specOf({ test: {}, pack: {}, deploy: {} }), 'test'))[0],
+      windows(retryAction(windowSkipped(both, {}), specOf({ test: {}, pack: {}, deploy: {} }), 'test'))[0],
     ).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { ancestors, dependencies, inputsOf, sourceOf } from '../../../domain/release/graph';
+import { ancestors, dependencies, resolveInputs, findInputSource } from '../../../domain/release/graph';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../../domain/spec/pipeline';
 import { artifact } from '../../builders/pipelineWorld';
 
@@ -22,7 +22,7 @@ const FDO = actionsOf({
 
 describe('who makes an input', () => {
   const check = (actions: PipelineSpec['actions'], consumer: string, input: string, expected: object) =>
-    expect(sourceOf(actions, consumer, input)).toEqual(expected);
+    expect(findInputSource(actions, consumer, input)).toEqual(expected);
   const twice = (needs: string[]) =>
     actionsOf({
       first: { outputs: ['image'] },
@@ -79,14 +79,14 @@ describe('who makes an input', () => {
       wrap: { inputs: ['signature', 'executable'], outputs: ['executable', 'label'] },
       ship: { inputs: ['label', 'executable'] },
     });
-    expect(sourceOf(chain, 'ship', 'executable')).toEqual({ kind: 'action', action: 'wrap' });
-    expect(sourceOf(chain, 'sign', 'executable')).toEqual({ kind: 'action', action: 'build' });
+    expect(findInputSource(chain, 'ship', 'executable')).toEqual({ kind: 'action', action: 'wrap' });
+    expect(findInputSource(chain, 'sign', 'executable')).toEqual({ kind: 'action', action: 'build' });
   });
 
   test('a circle does not hang', () => {
     const circle = actionsOf({ a: { needs: ['b'], outputs: ['x'] }, b: { needs: ['a'], inputs: ['x'] } });
     expect([...ancestors(dependencies(circle), 'a')].sort()).toEqual(['a', 'b']);
-    expect(inputsOf(circle, 'b', [artifact('given', 'x')], () => [])).toEqual([artifact('given', 'x')]);
+    expect(resolveInputs(circle, 'b', [artifact('given', 'x')], () => [])).toEqual([artifact('given', 'x')]);
   });
 });
 
@@ -94,7 +94,9 @@ describe('the value of an input', () => {
   const given = [artifact('12', 'source'), artifact('given', 'executable')];
   const made = (version: string) => [artifact(version, 'executable'), artifact('other', 'label')];
   const check = (action: string, outputs: Record<string, ReturnType<typeof made>>, versions: string[]) =>
-    expect(inputsOf(FDO, action, given, (name) => outputs[name] ?? []).map(({ version }) => version)).toEqual(versions);
+    expect(resolveInputs(FDO, action, given, (name) => outputs[name] ?? []).map(({ version }) => version)).toEqual(
+      versions,
+    );
 
   test.each<[string, string, Record<string, ReturnType<typeof made>>, string[]]>([
     ['is what its nearest producer made', 'deploy', { build: made('one'), rebuild: made('two') }, ['two']],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Artifact } from '../../../domain/artifact';
-import { ancestors, dependencies, inputsOf } from '../../../domain/release/graph';
+import { ancestors, dependencies, resolveInputs } from '../../../domain/release/graph';
 import { hasActionEnded, nextActions } from '../../../domain/release/nextActions';
 import { newRelease, releaseState, withAction } from '../../../domain/release/state';
 import { DEFAULT_SETTINGS } from '../../../domain/settings';
@@ -101,7 +101,7 @@ function run(spec: PipelineSpec, rows: readonly Row[], picks: Iterator<number>, 
       expect((needs.get(action) ?? []).filter((need) => !over(need))).toEqual([]);
       (kind === 'start' ? started : skipped).push(action);
       states[action] = kind === 'start' ? 'running' : 'skipped';
-      if (kind === 'start') inputs[action] = inputsOf(spec.actions, action, GIVEN, (name) => outputs[name] ?? []);
+      if (kind === 'start') inputs[action] = resolveInputs(spec.actions, action, GIVEN, (name) => outputs[name] ?? []);
     }
     const going = Object.keys(states).filter((name) => !over(name));
     const name = going[(picks.next().value as number) % Math.max(1, going.length)];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { planDeploy, plannedTasks } from '../../../domain/deploy/plan';
+import { planDeploy, countPlannedTasks } from '../../../domain/deploy/plan';
 import { inScope } from '../../../domain/fleet/scope';
 import type { Unit } from '../../../domain/fleet/unit';
 import { parsePipeline } from '../../../domain/spec/parse';
@@ -38,7 +38,7 @@ describe.each(examplePipelines())('examples/%s', (file) => {
       const all = units.reduce((sum, { size }) => sum + size, 0);
       const first = plan.phases[0]!;
       const begun = units.filter((unit) => inScope(first.scope, unit));
-      expect(begun.reduce((sum, unit) => sum + plannedTasks(first, unit), 0)).toBeLessThanOrEqual(all / 2);
+      expect(begun.reduce((sum, unit) => sum + countPlannedTasks(first, unit), 0)).toBeLessThanOrEqual(all / 2);
     }
   });
 

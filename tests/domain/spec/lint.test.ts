@@ -1,5 +1,5 @@
 import { parsePipelineValue } from '../../../domain/spec/parse';
-import { misleadingPercent } from '../../../domain/deploy/planView';
+import { findMisleadingPercent } from '../../../domain/deploy/planView';
 
 const CHECK = { name: 'errors', metric: 'm', threshold: { above: 1 }, minSamples: 3 };
 const PART = { name: 'part', scope: '*', amount: '5%' };
@@ -477,9 +477,9 @@ describe('a field that would be ignored is refused', () => {
 });
 
 test('a percentage that means far more of small units is noticed', () => {
-  expect(misleadingPercent({ percent: 1 }, [1, 1, 1])).toEqual({ written: 1, effective: 100 });
-  expect(misleadingPercent({ percent: 5 }, [12, 12])).toBeUndefined();
-  expect(misleadingPercent({ percent: 1 }, [1000, 1000])).toBeUndefined();
-  expect(misleadingPercent({ count: 3 }, [3])).toBeUndefined();
-  expect(misleadingPercent({ percent: 1 }, [])).toBeUndefined();
+  expect(findMisleadingPercent({ percent: 1 }, [1, 1, 1])).toEqual({ written: 1, effective: 100 });
+  expect(findMisleadingPercent({ percent: 5 }, [12, 12])).toBeUndefined();
+  expect(findMisleadingPercent({ percent: 1 }, [1000, 1000])).toBeUndefined();
+  expect(findMisleadingPercent({ count: 3 }, [3])).toBeUndefined();
+  expect(findMisleadingPercent({ percent: 1 }, [])).toBeUndefined();
 });

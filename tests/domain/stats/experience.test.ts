@@ -1,4 +1,4 @@
-import { experienceOf, experienceWords } from '../../../domain/stats/experience';
+import { summarizeExperience, experienceWords } from '../../../domain/stats/experience';
 import { statsReport } from '../../../domain/stats/report';
 import { NO_TALLIES, talliesOf } from '../../builders/statsTallies';
 
@@ -11,7 +11,7 @@ const report = (tallies = talliesOf('ml')) =>
 
 test('the deploys of a category teach how long they take, and how often their checks are wrong or late', () => {
   const progress = [3, 5, 9].map((tenth) => ({ category: 'ml', tenth, count: 2 }));
-  const experience = experienceOf(report({ ...talliesOf('ml'), progress }), 'ml');
+  const experience = summarizeExperience(report({ ...talliesOf('ml'), progress }), 'ml');
   expect(experience).toMatchObject({
     ...{ category: 'ml', since: '2026-09-01T00:00:00.000Z', times: { count: 4, p50Ms: 600_000, p99Ms: 7_200_000 } },
     ...{ stoppedGood: { count: 1, of: 2 }, missedBad: { count: 0, of: 2 }, late: { count: 4, of: 6 } },
@@ -25,6 +25,6 @@ test('the deploys of a category teach how long they take, and how often their ch
 });
 
 test('nothing is said of a category of which nothing ended', () => {
-  expect(experienceWords(experienceOf(report(), 'web'))).toEqual([]);
-  expect(experienceOf(report(NO_TALLIES), 'ml')).toMatchObject({ times: null, late: { count: 0, of: 0 } });
+  expect(experienceWords(summarizeExperience(report(), 'web'))).toEqual([]);
+  expect(summarizeExperience(report(NO_TALLIES), 'ml')).toMatchObject({ times: null, late: { count: 0, of: 0 } });
 });

@@ -20,7 +20,7 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
       ? [[ref, dependsOn.filter((one) => typeof one === 'string')] as const]
       : [],
   );
-  const root = about[0] ? (refOf(about[0]) ?? null) : null;
+  const root = about[0] ? (getComponentRef(about[0]) ?? null) : null;
   return { root, components: found, unread, dependencies: new Map(edges) };
 }
 
@@ -34,7 +34,7 @@ function componentFrom(component: JsonFields): SbomComponent {
   const [own, of] = [textIn(name), textIn(group)];
   const whole = own === undefined ? [] : [of === undefined ? own : `${of}/${own}`];
   return {
-    ref: refOf(component),
+    ref: getComponentRef(component),
     name: componentName(name, version),
     purl: textIn(purl) ?? null,
     isContent: CYCLONE_CONTENTS.includes(textIn(type) ?? ''),
@@ -43,4 +43,5 @@ function componentFrom(component: JsonFields): SbomComponent {
   };
 }
 
-const refOf = (component: JsonFields): string | undefined => textIn(component['bom-ref']) ?? textIn(component['purl']);
+const getComponentRef = (component: JsonFields): string | undefined =>
+  textIn(component['bom-ref']) ?? textIn(component['purl']);

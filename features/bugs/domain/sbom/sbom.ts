@@ -1,5 +1,5 @@
 import { isAffected, type Advisory, type VersionOrder } from '../advisory';
-import { dependentsOf, pathDown, reachedFrom } from '../../../../domain/dependents';
+import { invertDependencies, pathDown, walkDependents } from '../../../../domain/dependents';
 import { packageIn, packageKey, packageNamed } from '../packageUrl';
 
 /** The components of an artifact, from a software bill of materials. */
@@ -61,7 +61,7 @@ function isCalled({ packageNames }: SbomComponent, key: string): boolean {
 /** By the fewest dependencies; only the package itself if no chain leads to it. */
 function chainTo({ root, components, dependencies }: Sbom, { ref, name }: SbomComponent): readonly string[] {
   if (ref === undefined) return [name];
-  const reached = reachedFrom(dependentsOf(dependencies), ref, Infinity);
+  const reached = walkDependents(invertDependencies(dependencies), ref, Infinity);
   if (root === null || !reached.has(root)) return [name];
   const names = new Map(components.map((one) => [one.ref, one.name]));
   return [

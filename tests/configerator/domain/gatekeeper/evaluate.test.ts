@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { compileProject, evaluateProject, type GateContext } from '../../../../configerator/domain/gatekeeper/evaluate';
-import { murmur3, bucketOf, PARTS } from '../../../../configerator/domain/gatekeeper/hash';
-import { learn, cheapestOrder, untried, type TriedRestraint } from '../../../../configerator/domain/gatekeeper/order';
+import { murmur3, computeBucket, PARTS } from '../../../../configerator/domain/gatekeeper/hash';
+import {
+  learn,
+  cheapestOrder,
+  createTriedRestraint,
+  type TriedRestraint,
+} from '../../../../configerator/domain/gatekeeper/order';
 import { parseProject } from '../../../../configerator/domain/gatekeeper/parse';
 import type { GateUser, Project, Restraint } from '../../../../configerator/domain/gatekeeper/project';
 import { compareVersions, parseVersion } from '../../../../configerator/domain/gatekeeper/version';
@@ -181,7 +186,10 @@ describe('the order in which restraints are tried', () => {
   });
 
   test('follows what is learned: conditions that nearly always hold go last, and expensive ones after cheap ones', () => {
-    const [employee, laser] = [untried({ restraint: 'employee' }), untried({ restraint: 'laser', above: 1 })];
+    const [employee, laser] = [
+      createTriedRestraint({ restraint: 'employee' }),
+      createTriedRestraint({ restraint: 'laser', above: 1 }),
+    ];
     expect(cheapestOrder([laser, employee])).toEqual([1, 0]);
     for (let n = 0; n < 5000; n += 1) {
       learn(employee, true, 5);
@@ -227,7 +235,9 @@ describe('the hash that draws users', () => {
   });
 
   test('falls into every part from 0 to 999,999', () => {
-    fc.assert(fc.property(fc.string(), (text) => expect(bucketOf(text) >= 0 && bucketOf(text) < PARTS).toBe(true)));
+    fc.assert(
+      fc.property(fc.string(), (text) => expect(computeBucket(text) >= 0 && computeBucket(text) < PARTS).toBe(true)),
+    );
   });
 });
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { compileProject, evaluateProject } from '../../../../configerator/domain/gatekeeper/evaluate';
-import { bucketOf, PARTS, sampleKey } from '../../../../configerator/domain/gatekeeper/hash';
+import { computeBucket, PARTS, sampleKey } from '../../../../configerator/domain/gatekeeper/hash';
 import { mixOf } from '../../../../configerator/domain/gatekeeper/mix';
 import { parseProject } from '../../../../configerator/domain/gatekeeper/parse';
 import type { GateUser, Project } from '../../../../configerator/domain/gatekeeper/project';
-import { taskOf } from '../../../../configerator/domain/gatekeeper/slices';
+import { findSliceTask } from '../../../../configerator/domain/gatekeeper/slices';
 import { ANY_USER, NOW, PROJECT_WITHOUT_LASER } from './any';
 
 const SLICES = 10;
@@ -38,7 +38,7 @@ test('in a mixture every user with an id falls under the first rule that is abou
   fc.assert(
     fc.property(versions, slices, IDENTIFIED, (known, of, user) => {
       const mixed = mixOf({ rules: NAMES, slices: of, versions: known });
-      const slice = Math.floor((bucketOf(sampleKey('p', user.id)) * SLICES) / PARTS);
+      const slice = Math.floor((computeBucket(sampleKey('p', user.id)) * SLICES) / PARTS);
       expect(parseProject(mixed)).toEqual({ project: mixed });
       expect(passes(mixed, user)).toBe(
         passes(
@@ -81,7 +81,7 @@ test('a user without an id passes once every slice of a rule lets all pass, and 
   });
   expect(passed).toEqual([...Array.from({ length: SLICES }, () => false), true]);
   const whole = compileProject(ruleWith(1), { project: 'p', now: () => NOW, laser: () => undefined });
-  expect(taskOf(whole, { id: '' })).toBeUndefined();
+  expect(findSliceTask(whole, { id: '' })).toBeUndefined();
 });
 
 test('where all slices are on one version, the mixture is that version', () => {

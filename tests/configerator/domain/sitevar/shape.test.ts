@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SITEVAR_LIMITS } from '../../../../domain/limits';
 import { deviations } from '../../../../configerator/domain/sitevar/deviation';
-import { describeShape, shapeOf } from '../../../../configerator/domain/sitevar/shape';
+import { describeShape, inferShape } from '../../../../configerator/domain/sitevar/shape';
 
 const JSON_VALUE = fc.jsonValue({ maxDepth: 4 });
 const TIME = '2026-11-24T08:00:00Z';
@@ -21,7 +21,7 @@ describe('the shape of past values of a sitevar', () => {
     [[{ a: 1 }], 'an object'],
     [[null, 'a'], 'null or a text'],
   ])('%j was %s', (history, expected) => {
-    expect(describeShape(shapeOf(history)!)).toBe(expected);
+    expect(describeShape(inferShape(history)!)).toBe(expected);
   });
 });
 
@@ -43,14 +43,14 @@ describe('a value that deviates', () => {
     [['a', null], null, []],
     [['a'], null, [': was a text so far, and is null now']],
   ])('after %j, %j: %j', (history, value, expected) => {
-    const found = deviations(shapeOf(history)!, value);
+    const found = deviations(inferShape(history)!, value);
     expect(found.map(({ path, why }) => `${path}: ${why}`)).toEqual(expected);
   });
 
   test('is never one of those that were there before', () => {
     fc.assert(
       fc.property(fc.array(JSON_VALUE, { minLength: 1, maxLength: 8 }), (history) => {
-        const shape = shapeOf(history)!;
+        const shape = inferShape(history)!;
         for (const value of history) expect(deviations(shape, value)).toEqual([]);
       }),
     );
@@ -59,7 +59,7 @@ describe('a value that deviates', () => {
   test('deviates no more once it has been there', () => {
     fc.assert(
       fc.property(fc.array(JSON_VALUE, { minLength: 1, maxLength: 5 }), JSON_VALUE, (history, value) => {
-        expect(deviations(shapeOf([...history, value])!, value)).toEqual([]);
+        expect(deviations(inferShape([...history, value])!, value)).toEqual([]);
       }),
     );
   });
@@ -68,7 +68,7 @@ describe('a value that deviates', () => {
     fc.assert(
       fc.property(fc.array(JSON_VALUE, { minLength: 1, maxLength: 6 }), JSON_VALUE, (history, value) => {
         const sorted = (all: readonly unknown[]): string[] =>
-          deviations(shapeOf(all)!, value)
+          deviations(inferShape(all)!, value)
             .map(({ path, why }) => `${path} ${why}`)
             .sort();
         expect(sorted([...history].reverse())).toEqual(sorted(history));
@@ -80,13 +80,13 @@ describe('a value that deviates', () => {
   test('is inspected only to a readable depth, and shows 20 places at most', () => {
     const nested = (depth: number, end: unknown): unknown => (depth === 0 ? end : { in: nested(depth - 1, end) });
     const deep = SITEVAR_LIMITS.depth.max + 5;
-    expect(deviations(shapeOf([nested(deep, 1)])!, nested(deep, 'x'))).toEqual([]);
+    expect(deviations(inferShape([nested(deep, 1)])!, nested(deep, 'x'))).toEqual([]);
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, 1]));
-    expect(deviations(shapeOf([{}])!, many)).toHaveLength(SITEVAR_LIMITS.deviations.max);
+    expect(deviations(inferShape([{}])!, many)).toHaveLength(SITEVAR_LIMITS.deviations.max);
   });
 
   test('is held against the newest hundred alone', () => {
     const history = ['text', ...Array.from({ length: SITEVAR_LIMITS.history.max }, (_, n) => n)];
-    expect(deviations(shapeOf(history)!, 'text')).toHaveLength(1);
+    expect(deviations(inferShape(history)!, 'text')).toHaveLength(1);
   });
 });

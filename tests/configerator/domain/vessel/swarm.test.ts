@@ -1,18 +1,23 @@
 import fc from 'fast-check';
 import { VESSEL_LIMITS } from '../../../../domain/limits';
 import { countBits, noBits, setBit } from '../../../../configerator/domain/vessel/bits';
-import { isOffered, offeredBits, servedOnce, type ServedPieces } from '../../../../configerator/domain/vessel/offer';
-import { distanceOf, pickPeers } from '../../../../configerator/domain/vessel/peers';
+import {
+  isOffered,
+  computeOfferedBits,
+  recordServedPiece,
+  type ServedPieces,
+} from '../../../../configerator/domain/vessel/offer';
+import { measureDistance, pickPeers } from '../../../../configerator/domain/vessel/peers';
 import { toRemove } from '../../../../configerator/domain/vessel/room';
 import { TRUSTED, trustAfter, type AskOutcome } from '../../../../configerator/domain/vessel/trust';
 
 test('a source serves a piece twice, and again once five seconds have gone by', () => {
-  const once = servedOnce(undefined, 0);
-  const twice = servedOnce(once, 10);
+  const once = recordServedPiece(undefined, 0);
+  const twice = recordServedPiece(once, 10);
   expect([isOffered(undefined, 10), isOffered(once, 10), isOffered(twice, 10)]).toEqual([true, true, false]);
   expect(isOffered(twice, 5010)).toBe(true);
-  expect(isOffered(servedOnce(twice, 5010), 5011)).toBe(true);
-  expect(countBits(offeredBits(new Map<number, ServedPieces>([[2, twice]]), 9, 10), 9)).toBe(8);
+  expect(isOffered(recordServedPiece(twice, 5010), 5011)).toBe(true);
+  expect(countBits(computeOfferedBits(new Map<number, ServedPieces>([[2, twice]]), 9, 10), 9)).toBe(8);
 });
 
 test('for any past of a peer, a liar rests for at least ten minutes, and its messages meanwhile do not end that', () => {
@@ -50,7 +55,7 @@ test.each([
   [undefined, undefined, 1],
   [{ region: 'x' }, undefined, 2],
 ])('from %j it is to %j as far as %i', (own, other, distance) => {
-  expect(distanceOf(own, other)).toBe(distance);
+  expect(measureDistance(own, other)).toBe(distance);
 });
 
 test('a host asks thirty at most: most of them near, some of each distance, and different ones for each host', () => {
@@ -59,7 +64,7 @@ test('a host asks thirty at most: most of them near, some of each distance, and 
     labels: { rack: `r${at % 10}`, region: at % 2 ? 'x' : 'y' },
   }));
   const picked = pickPeers(all, { rack: 'r1', region: 'x' }, 7);
-  const distances = picked.map(({ labels }) => distanceOf({ rack: 'r1', region: 'x' }, labels));
+  const distances = picked.map(({ labels }) => measureDistance({ rack: 'r1', region: 'x' }, labels));
   expect([0, 1, 2].map((distance) => distances.filter((one) => one === distance).length)).toEqual([12, 10, 8]);
   expect(picked).toHaveLength(VESSEL_LIMITS.peers.max);
   expect(pickPeers(all, { rack: 'r1', region: 'x' }, 8)).not.toEqual(picked);

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { lookForBugs } from '../../../../features/bugs/activities/lookForBugs';
-import { affectedBy } from '../../../../features/bugs/activities/dependencyGraphs';
+import { findAffectedTargets } from '../../../../features/bugs/activities/dependencyGraphs';
 import type { Artifact } from '../../../../domain/artifact';
 import type { Bug } from '../../../../features/bugs/domain/bug';
 import { ExtensionError, serveDependencyGraph } from '../../../../sdk/server';
@@ -65,7 +65,7 @@ test('a bug that one of several graphs finds counts, also where another does not
 test('a bug that every graph refuses stops no deploy, and its search reports the refusal', async () => {
   const { ports } = given({ one: refuses, other: refuses });
   expect(await bugIn(ports, [ARTIFACT])).toBeUndefined();
-  await expect(affectedBy(ports, BUG, [])).rejects.toMatchObject({ code: 'extension-rejected' });
+  await expect(findAffectedTargets(ports, BUG, [])).rejects.toMatchObject({ code: 'extension-rejected' });
 });
 
 test('a graph that lies, or does not answer, is no clearance', async () => {
@@ -90,7 +90,7 @@ const asking = (...answers: (() => Response | Promise<Response>)[]) => {
 };
 
 test('a graph that is slow is given up in time, and is no clearance', async () => {
-  await expect(affectedBy(asking().ports, BUG, [BUILT])).rejects.toMatchObject({
+  await expect(findAffectedTargets(asking().ports, BUG, [BUILT])).rejects.toMatchObject({
     ...{ code: 'extension-unavailable', message: expect.stringContaining('no answer within 50 ms') },
   });
 });
@@ -98,7 +98,7 @@ test('a graph that is slow is given up in time, and is no clearance', async () =
 test('a graph that always knows of another page is asked once for each thousand, whatever it answers', async () => {
   const more = () => Response.json({ affected: [FOUND], cursor: 'more' });
   const { ports, calls } = asking(more, more, more, more);
-  const found = await affectedBy(ports, BUG, [BUILT]);
+  const found = await findAffectedTargets(ports, BUG, [BUILT]);
   expect([found.size, calls()]).toEqual([1, 1]);
 });
 
@@ -111,14 +111,14 @@ test.each<[string, () => Response, RegExp]>([
   ['never ends', () => new Response(new ReadableStream({ pull: (stream) => stream.enqueue(MIB) })), /larger than 8 MiB/],
   ['is not JSON', () => new Response('<html>'), /not JSON/],
 ])('an answer that %s is not believed', async (_, answer, why) => {
-  await expect(affectedBy(asking(answer).ports, BUG, [BUILT])).rejects.toMatchObject({
+  await expect(findAffectedTargets(asking(answer).ports, BUG, [BUILT])).rejects.toMatchObject({
     ...{ code: 'extension-protocol', message: expect.stringMatching(why) },
   });
 }); // prettier-ignore
 
 test('many are asked about in pages of a thousand', async () => {
   const { ports, asked } = given({ one: nothing });
-  await affectedBy(
+  await findAffectedTargets(
     ports,
     BUG,
     Array.from({ length: 2_001 }, (_, n) => ({ target: `//t:${n}`, revision: '3' })),

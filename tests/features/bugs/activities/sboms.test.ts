@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { lookForBugs } from '../../../../features/bugs/activities/lookForBugs';
-import { affectedBySboms } from '../../../../features/bugs/activities/sboms';
+import { searchSboms } from '../../../../features/bugs/activities/sboms';
 import type { Artifact } from '../../../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../../../features/bugs/domain/bug';
 import { BUG_LIMITS } from '../../../../domain/limits';
@@ -110,7 +110,7 @@ test.each<[string, string, Answer, RegExp]>([
     ...{ code: 'sbom-unreadable', retryable: false, message: expect.stringMatching(why) },
   });
   expect(await bugIn(ports, [artifact('ok.json')])).toBeUndefined();
-  const hits = await affectedBySboms(ports, [ADVISORY], [artifact(sbom), artifact('ok.json')]);
+  const hits = await searchSboms(ports, [ADVISORY], [artifact(sbom), artifact('ok.json')]);
   expect([hits.chains.get(ADVISORY)?.size, [...hits.unreadable.keys()]]).toEqual([0, [sbom]]);
 });
 
@@ -141,7 +141,7 @@ test.each<[string, Parameters<typeof given>, Artifact]>([
 
 test('artifacts that share an SBOM have it read once', async () => {
   const { ports, asked } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.0')) } });
-  await affectedBySboms(ports, [ADVISORY], [artifact('kv/3.json'), artifact('kv/3.json')]);
+  await searchSboms(ports, [ADVISORY], [artifact('kv/3.json'), artifact('kv/3.json')]);
   expect(asked).toHaveLength(1);
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {
-  affectedWords,
+  describeAffected,
   isAffected,
   whyNotAdvisory,
   type AffectedPackage,
@@ -82,8 +82,8 @@ test.each<[string, readonly AffectedPackage[], string]>([
 }); // prettier-ignore
 
 test('an advisory is named by its packages and their versions', () => {
-  expect(affectedWords({ id: 'X-1', affected: [TWICE, of([], { versions: ['7.0.0', '7.0.1'] })] })).toBe(
+  expect(describeAffected({ id: 'X-1', affected: [TWICE, of([], { versions: ['7.0.0', '7.0.1'] })] })).toBe(
     'shop from 1.0.0 before 1.0.2 from 3.0.0 before 3.2.5; shop 7.0.0, 7.0.1',
   );
-  expect(affectedWords({ id: 'X-1', affected: [LAST] })).toBe('shop from 0 up to 2.1.214');
+  expect(describeAffected({ id: 'X-1', affected: [LAST] })).toBe('shop from 0 up to 2.1.214');
 });

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import {
   bugWords,
-  closed,
+  markBugClosed,
   isInForce,
   nextSearch,
   NO_BUGS,
   numberOfBug,
-  postponed,
-  reported,
+  postponeSearch,
+  addBugReport,
   reportOfAdvisory,
-  searched,
+  recordSearch,
   whyNotClose,
   whyNotReport,
   type BugRecords,
@@ -25,15 +25,15 @@ const SEARCH = { at: 'now', problem: null, asked: 5, affected: 1, releases: [], 
 
 const withReports = (count: number, more: Partial<BugReport> = {}, start: BugRecords = NO_BUGS): BugRecords =>
   Array.from({ length: count }).reduce<BugRecords>(
-    (records) => reported(records, { ...REPORT, from: `r${records.next}`, ...more }, BOB, 0).records,
+    (records) => addBugReport(records, { ...REPORT, from: `r${records.next}`, ...more }, BOB, 0).records,
     start,
   );
 
 test('bugs are numbered in order, and a repeated report means the same bug', () => {
-  const first = reported(NO_BUGS, REPORT, BOB, 0);
-  const again = reported(first.records, { ...REPORT, reason: 'in other words' }, 'user:eve', 1);
+  const first = addBugReport(NO_BUGS, REPORT, BOB, 0);
+  const again = addBugReport(first.records, { ...REPORT, reason: 'in other words' }, 'user:eve', 1);
   expect(again).toEqual(first);
-  const other = reported(first.records, { ...REPORT, to: '7' }, BOB, 0);
+  const other = addBugReport(first.records, { ...REPORT, to: '7' }, BOB, 0);
   expect([first.bug.id, other.bug.id]).toEqual(['bug/1', 'bug/2']);
 });
 
@@ -59,14 +59,14 @@ test('as many bugs as the limit has may be in force, one more is refused, and th
   expect(whyNotReport(withReports(BUG_LIMITS.inForce.max - 1), REPORT, BOB)).toBeUndefined();
   expect(whyNotReport(full, REPORT, BOB)).toMatch(/100 bugs are in force, the most allowed/);
   expect(whyNotReport(full, { ...REPORT, from: 'r1' }, BOB)).toBeUndefined();
-  const room = closed(full, { id: 'bug/4', to: null, reason: 'none' }, BOB, 0);
+  const room = markBugClosed(full, { id: 'bug/4', to: null, reason: 'none' }, BOB, 0);
   expect(whyNotReport(room, REPORT, BOB)).toBeUndefined();
 });
 
 test('a bug whose fix is known stays in force when it is closed, and one that was none does not', () => {
   const records = withReports(2);
-  const fixed = closed(records, { id: 'bug/1', to: '9', reason: 'fixed' }, BOB, 0);
-  const none = closed(fixed, { id: 'bug/2', to: null, reason: 'none' }, BOB, 0);
+  const fixed = markBugClosed(records, { id: 'bug/1', to: '9', reason: 'fixed' }, BOB, 0);
+  const none = markBugClosed(fixed, { id: 'bug/2', to: null, reason: 'none' }, BOB, 0);
   expect(none.bugs.map(isInForce)).toEqual([true, false]);
   expect(whyNotClose(none, { id: 'bug/2', to: null, reason: 'r' }, BOB)).toBe('bug/2 is closed already');
   expect(whyNotClose(none, { id: 'bug/3', to: null, reason: 'r' }, BOB)).toBe('there is no bug/3');
@@ -79,18 +79,18 @@ test('the newest of the mistaken ones are kept; nothing in force is ever dropped
   let records = withReports(3);
   for (let n = 0; n < kept + 5; n += 1) {
     records = withReports(1, {}, records);
-    records = closed(records, { id: `bug/${records.next - 1}`, to: null, reason: 'none' }, BOB, 0);
+    records = markBugClosed(records, { id: `bug/${records.next - 1}`, to: null, reason: 'none' }, BOB, 0);
   }
   expect(records.bugs).toHaveLength(3 + kept);
   expect(records.bugs.filter(isInForce).map(({ id }) => id)).toEqual(['bug/1', 'bug/2', 'bug/3']);
 });
 
 test('each bug is searched for at once and a second time, and what both found counts together', () => {
-  let { records } = reported(NO_BUGS, REPORT, BOB, 1_000);
+  let { records } = addBugReport(NO_BUGS, REPORT, BOB, 1_000);
   const times: number[] = [];
   for (let due = nextSearch(records); due; due = nextSearch(records)) {
     times.push(due.atMs);
-    records = searched(records, due, SEARCH);
+    records = recordSearch(records, due, SEARCH);
   }
   expect(times).toEqual([1_000, 31_000]);
   expect(records.bugs[0]?.search).toMatchObject({ asked: 10, affected: 2 });
@@ -99,11 +99,11 @@ test('each bug is searched for at once and a second time, and what both found co
 test('a search that fails lets others go first, and the second of a bug never comes before its first', () => {
   const bugs = withReports(1, { target: 'X-1', advisory: RPC_ADVISORY }, withReports(2));
   const [failing] = bugs.due;
-  const later = postponed(bugs, failing!, 60_000);
+  const later = postponeSearch(bugs, failing!, 60_000);
   const order: string[] = [];
   for (let rest = later, due = nextSearch(rest); due; due = nextSearch(rest)) {
     order.push(`${due.id}${due.again ? ' again' : ''} at ${due.atMs / 1000}`);
-    rest = searched(rest, due, SEARCH);
+    rest = recordSearch(rest, due, SEARCH);
   }
   expect(order).toEqual([
     ...['bug/3 at 0', 'bug/3 again at 30', 'bug/2 at 120', 'bug/2 again at 120'],
@@ -113,16 +113,16 @@ test('a search that fails lets others go first, and the second of a bug never co
 
 test('a search that fails once its bug is closed is not made again', () => {
   const records = withReports(1);
-  const none = closed(records, { id: 'bug/1', to: null, reason: 'none' }, BOB, 0);
-  expect(postponed(none, records.due[0]!, 0).due).toEqual([]);
+  const none = markBugClosed(records, { id: 'bug/1', to: null, reason: 'none' }, BOB, 0);
+  expect(postponeSearch(none, records.due[0]!, 0).due).toEqual([]);
 });
 
 test('a search that a graph refused does not hide what another found', () => {
   const problem = { ...SEARCH, asked: 0, affected: 0, problem: 'refused' };
-  const { records } = reported(NO_BUGS, REPORT, BOB, 0);
+  const { records } = addBugReport(NO_BUGS, REPORT, BOB, 0);
   const [first, second] = records.due;
-  const found = searched(searched(records, first!, SEARCH), second!, problem);
-  const late = searched(searched(records, first!, problem), second!, SEARCH);
+  const found = recordSearch(recordSearch(records, first!, SEARCH), second!, problem);
+  const late = recordSearch(recordSearch(records, first!, problem), second!, SEARCH);
   expect([found, late].map(({ bugs }) => bugs[0]?.search?.affected)).toEqual([1, 1]);
 });
 
@@ -140,27 +140,27 @@ test('ten releases of the usual size are shown of each kind', () => {
     ...{ release: 'kvstore/12', owners: ['user:alice', 'group:storage'] },
     ...{ artifact: 'executable@kv:12', path: '//kv:server > //kv/log > //lib:rpc' },
   };
-  const { records } = reported(NO_BUGS, REPORT, BOB, 0);
+  const { records } = addBugReport(NO_BUGS, REPORT, BOB, 0);
   const many = Array.from({ length: 15 }, () => hit);
-  const [bug] = searched(records, records.due[0]!, { ...SEARCH, releases: many, deployed: many }).bugs;
+  const [bug] = recordSearch(records, records.due[0]!, { ...SEARCH, releases: many, deployed: many }).bugs;
   expect([bug?.search?.releases.length, bug?.search?.deployed.length]).toEqual([10, 10]);
 });
 
 describe('a bug that is an advisory', () => {
   test('is named by its id and the versions that it affects, and the same text is the same bug', () => {
-    const first = reported(NO_BUGS, reportOfAdvisory(RPC_ADVISORY, 'no'), BOB, 0);
+    const first = addBugReport(NO_BUGS, reportOfAdvisory(RPC_ADVISORY, 'no'), BOB, 0);
     expect(bugWords(first.bug)).toBe('bug/1 in X-1 (rpc from 1.0.0 before 1.4.0): no');
-    expect(reported(first.records, reportOfAdvisory(RPC_ADVISORY, 'again'), BOB, 0).bug.id).toBe('bug/1');
+    expect(addBugReport(first.records, reportOfAdvisory(RPC_ADVISORY, 'again'), BOB, 0).bug.id).toBe('bug/1');
     const wider = { ...RPC_ADVISORY, affected: [...RPC_ADVISORY.affected, ...RPC_ADVISORY.affected] };
-    expect(reported(first.records, reportOfAdvisory(wider, 'more'), BOB, 0).bug.id).toBe('bug/2');
+    expect(addBugReport(first.records, reportOfAdvisory(wider, 'more'), BOB, 0).bug.id).toBe('bug/2');
   });
 
   test('has no other fix than it says itself, and is closed as none', () => {
-    const { records } = reported(NO_BUGS, reportOfAdvisory(RPC_ADVISORY, 'no'), BOB, 0);
+    const { records } = addBugReport(NO_BUGS, reportOfAdvisory(RPC_ADVISORY, 'no'), BOB, 0);
     expect(whyNotClose(records, { id: 'bug/1', to: '1.4.0', reason: 'r' }, BOB)).toBe(
       'X-1 says itself which versions are fixed: report it as it reads now, and close bug/1 without --to',
     );
-    const none = closed(records, { id: 'bug/1', to: null, reason: 'r' }, BOB, 0);
+    const none = markBugClosed(records, { id: 'bug/1', to: null, reason: 'r' }, BOB, 0);
     expect(none.bugs.map(isInForce)).toEqual([false]);
   });
 
@@ -185,13 +185,15 @@ describe('a bug that is an advisory', () => {
 });
 
 test('SBOMs that cannot be read are counted over both searches', () => {
-  const { records } = reported(NO_BUGS, REPORT, BOB, 0);
+  const { records } = addBugReport(NO_BUGS, REPORT, BOB, 0);
   const [first, second] = records.due;
-  const once = searched(records, first!, { ...SEARCH, unread: { count: 2, why: 'it is not JSON' } });
-  expect(searched(once, second!, SEARCH).bugs[0]?.search?.unread).toEqual({ count: 2, why: 'it is not JSON' });
-  expect(searched(once, second!, { ...SEARCH, unread: { count: 1, why: 'gone' } }).bugs[0]?.search?.unread).toEqual({
-    ...{ count: 3, why: 'it is not JSON' },
-  });
+  const once = recordSearch(records, first!, { ...SEARCH, unread: { count: 2, why: 'it is not JSON' } });
+  expect(recordSearch(once, second!, SEARCH).bugs[0]?.search?.unread).toEqual({ count: 2, why: 'it is not JSON' });
+  expect(recordSearch(once, second!, { ...SEARCH, unread: { count: 1, why: 'gone' } }).bugs[0]?.search?.unread).toEqual(
+    {
+      ...{ count: 3, why: 'it is not JSON' },
+    },
+  );
 });
 
 test('nothing but bug/N names a bug', () => {

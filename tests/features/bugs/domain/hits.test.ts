@@ -1,6 +1,6 @@
 import type { Artifact } from '../../../../domain/artifact';
 import { verbOfBug, isBugNotice } from '../../../../domain/release/bugNotice';
-import { builtFrom, hitAmong, keyOf, type Affected } from '../../../../features/bugs/domain/hits';
+import { listBuiltTargets, hitAmong, formatBuiltKey, type Affected } from '../../../../features/bugs/domain/hits';
 
 const artifact = (version: string, target?: string): Artifact => ({
   ...{ name: 'executable', kind: 'executable', version, metadata: {} },
@@ -11,11 +11,11 @@ const FOUND: Affected = { ...BUILT, depth: 1, path: ['//kv:server', '//lib:rpc']
 
 test('artifacts are asked about by what they were built from, each once, and not where they do not say', () => {
   const all = [artifact('3', '//kv:server'), artifact('3', '//kv:server'), artifact('4'), artifact('4', '//kv:server')];
-  expect(builtFrom(all)).toEqual([BUILT, { ...BUILT, revision: '4' }]);
+  expect(listBuiltTargets(all)).toEqual([BUILT, { ...BUILT, revision: '4' }]);
 });
 
 test('the artifact that contains the bug is named, with the chain of dependencies', () => {
-  const affected = new Map([[keyOf(BUILT), FOUND]]);
+  const affected = new Map([[formatBuiltKey(BUILT), FOUND]]);
   expect(hitAmong([artifact('4', '//kv:server'), artifact('3', '//kv:server')], affected)).toEqual({
     artifact: 'executable@3',
     path: '//kv:server > //lib:rpc',

@@ -1,6 +1,6 @@
-import { documentOf } from '../../../../domain/pipeline/document';
+import { toPipelineDocument } from '../../../../domain/pipeline/document';
 import { recordDeploy, recordRelease } from '../../../../domain/pipeline/recordOutcome';
-import { created, started, type PipelineState } from '../../../../domain/pipeline/state';
+import { queueRelease, markReleaseRunning, type PipelineState } from '../../../../domain/pipeline/state';
 import { pipelineSummary } from '../../../../domain/pipeline/view';
 import type { Trigger } from '../../../../domain/views';
 import { artifact, deployed, NOW, pipelineOf, resultOf } from '../../../builders/pipelineWorld';
@@ -10,7 +10,7 @@ const AT = new Date(NOW).toISOString();
 const begun = (kind: Trigger['kind'], followOn = false): PipelineState => {
   const more = followOn ? { followOn: { action: 'deploy', units: ['u1'] } } : {};
   const trigger: Trigger = { kind, actor: 'user:alice', key: null };
-  return started(created(pipelineOf(['deploy']), [artifact('kv:2')], trigger, NOW, more), 1);
+  return markReleaseRunning(queueRelease(pipelineOf(['deploy']), [artifact('kv:2')], trigger, NOW, more), 1);
 };
 const after = (state: PipelineState, ...deploys: (typeof GOOD)[]): string | undefined =>
   recordRelease(state, resultOf(1, deploys), NOW).deployedAt;
@@ -31,5 +31,5 @@ test('a rollback, a follow-on, a deploy that was reverted and a release without 
 });
 
 test('an export takes it along', () => {
-  expect(documentOf(recordDeploy(begun('manual'), 1, GOOD, NOW), NOW)).toMatchObject({ deployedAt: AT });
+  expect(toPipelineDocument(recordDeploy(begun('manual'), 1, GOOD, NOW), NOW)).toMatchObject({ deployedAt: AT });
 });
