@@ -9,14 +9,14 @@ import { createRunCallback } from '../settings/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
-import { requireAllowed, type Behalf } from './behalf';
+import { requireAllowed, type Authority } from './behalf';
 import { asFailure } from './failure';
 import { look } from './look';
 import type { CallPorts, PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
 /** One attempt of one action, which the action service of that name runs. */
-export interface ActionRun extends Behalf {
+export interface ActionRun extends Authority {
   readonly service: string;
   /** The run id is also the idempotency key: the same id starts no second run. */
   readonly runId: string;

@@ -1,13 +1,13 @@
 import type { AccessDecision } from '../domain/access/decide';
 import type { PlatformFacts } from '../domain/access/platform';
-import type { Concerned } from '../domain/access/protection';
+import type { ProtectionSubject } from '../domain/access/protection';
 import { findUnsigned, wantsSigned } from '../domain/access/signed';
 import { formatIdentity, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import type { Principal } from '../domain/principals';
 
 /** The owners on whose behalf an activity acts; unknown if its workflow began before this field existed. */
-export interface Behalf {
+export interface Authority {
   /** The present owners of the pipeline. */
   readonly owners?: readonly Principal[];
   /** It restores an earlier state, which needs no permission. */
@@ -28,7 +28,7 @@ export type ReadPlatform = () => PlatformFacts;
  */
 export function requireAllowed(
   platform: ReadPlatform | undefined,
-  { owners, back, imported }: Behalf,
+  { owners, back, imported }: Authority,
   pipeline: string,
   decide: (facts: PlatformFacts, owners: readonly Principal[] | undefined) => AccessDecision,
 ): void {
@@ -40,9 +40,9 @@ export function requireAllowed(
 /** Checked anew before each deploy updates anything, for artifacts of every origin; never for a return to an earlier version. */
 export function whetherSigned(
   platform: ReadPlatform | undefined,
-  { pipeline, back, imported, byAdmin }: Behalf & { readonly pipeline: string },
+  { pipeline, back, imported, byAdmin }: Authority & { readonly pipeline: string },
   artifacts: readonly Artifact[],
-  units: Pick<Concerned, 'holds' | 'had'> = {},
+  units: Pick<ProtectionSubject, 'holds' | 'had'> = {},
 ): { readonly refused: string } | { /** For the record. */ readonly signed?: string } {
   const facts = platform?.();
   const concerned = { pipeline, ...units };

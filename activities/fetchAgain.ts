@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { marksOfMany, type Brought } from '../domain/brought';
+import { marksOfMany, type BroughtVersion } from '../domain/brought';
 import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
-import type { Restored } from '../domain/deploy/held';
+import type { RestoredDeploy } from '../domain/deploy/held';
 import type { RevertRules } from '../domain/deploy/versionBefore';
-import { toNamed, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { toNamed, type NamedUnits, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import type { UnlistedUnits } from '../domain/deploy/unlisted';
 import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
@@ -21,10 +21,10 @@ export interface LookRequest {
   /** For a follow-on: its units. */
   readonly only?: readonly string[];
   /** For a rollback or a follow-on: the versions that other pipelines have brought since, which stay. */
-  readonly since?: readonly Brought[];
+  readonly since?: readonly BroughtVersion[];
   readonly inherited?: Inheritance;
   /** For a rollback. */
-  readonly restores?: Restored;
+  readonly restores?: RestoredDeploy;
   readonly rules: RevertRules;
   /** For a canary: the units that its updates may reach. */
   readonly parts?: readonly Part[];
@@ -42,7 +42,7 @@ export interface FleetLook {
   /** The version of some unit has changed since the snapshot. */
   readonly moved: boolean;
   readonly withoutPast: readonly SnapshotUnit[];
-  readonly unavailable: Named;
+  readonly unavailable: NamedUnits;
   /** As in `Fleet`; missing for a canary. */
   readonly marks?: string;
   /** Missing if there are none, and for a canary. */

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { decideUse } from '../domain/access/usage';
-import type { Lasting } from '../domain/finder/lasting';
+import type { SweepRepetition } from '../domain/finder/lasting';
 import type { SweepMemory } from '../domain/finder/memory';
 import { subscriptionPages, type Page } from '../domain/finder/pages';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
@@ -49,7 +49,7 @@ export interface SweepInput {
   readonly memory: SweepMemory | null;
   readonly heartbeatTimeoutMs: number;
   /** Absent for a single sweep. */
-  readonly lasting?: Lasting;
+  readonly lasting?: SweepRepetition;
 }
 
 export type FinderActivities = ReturnType<typeof createFinderActivities>;

@@ -1,6 +1,6 @@
 import type { ApprovalAsk } from '../domain/access/approvals';
 import { combineVersions, type Artifact } from '../domain/artifact';
-import { buildKeptUnits, marksOfMany, type Brought, type KeptUnits } from '../domain/brought';
+import { buildKeptUnits, marksOfMany, type BroughtVersion, type KeptUnits } from '../domain/brought';
 import {
   planCanary,
   planDeploy,
@@ -16,9 +16,9 @@ import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, classifyPattern } from '../domain/deploy/pattern';
 import { someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import { versionOfAll, type RevertRules } from '../domain/deploy/versionBefore';
-import { toNamed, toPart, type Named, type Snapshot } from '../domain/deploy/snapshot';
+import { toNamed, toPart, type NamedUnits, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
-import type { Restored } from '../domain/deploy/held';
+import type { RestoredDeploy } from '../domain/deploy/held';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import type { UnlistedUnits } from '../domain/deploy/unlisted';
 import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
@@ -44,10 +44,10 @@ export interface PlanRequest {
   /** For a follow-on: its units. */
   readonly only?: readonly string[];
   /** As in a look. */
-  readonly since?: readonly Brought[];
+  readonly since?: readonly BroughtVersion[];
   readonly inherited?: Inheritance;
   /** For a rollback. */
-  readonly restores?: Restored;
+  readonly restores?: RestoredDeploy;
   /** The approvals of its release. */
   readonly approvals?: ApprovalAsk;
   readonly rules: RevertRules;
@@ -64,7 +64,7 @@ export type PlannedFleet =
   | {
       readonly plan: DeployPlan;
       readonly fleet: Fleet;
-      readonly unavailable: Named;
+      readonly unavailable: NamedUnits;
       /** The signatures that counted, if a rule wants some. */
       readonly signed?: string;
       /** Units that are left to other pipelines. */
@@ -77,16 +77,16 @@ export type PlannedFleet =
 export interface PhaseLook {
   /** The number of units in the phase. */
   readonly units: number;
-  readonly unavailable: Named;
+  readonly unavailable: NamedUnits;
   /** The unavailable units of all phases. */
-  readonly allUnavailable: Named;
+  readonly allUnavailable: NamedUnits;
 }
 
 /** Reads the units of a deploy, plans from them, and looks at them again, without passing them through its workflow. */
 export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   return {
     /** Checks the signatures of its artifacts and its config, and finds the service of the units. */
-    validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = [], restores?: Restored) =>
+    validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = [], restores?: RestoredDeploy) =>
       validateDeploy(ports, invoke, call, artifacts, restores),
 
     /** Reads the units, records the version that each runs, and plans. */
@@ -170,7 +170,7 @@ async function validateDeploy(
   invoke: Invoke,
   call: DeployCall,
   artifacts: readonly Artifact[],
-  restores?: Restored,
+  restores?: RestoredDeploy,
 ) {
   const signed = whetherSigned(ports.platform, call, artifacts);
   if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
@@ -183,14 +183,14 @@ async function validateDeploy(
   return { problems, ...found };
 }
 
-const toNamedUnits = (ids: readonly string[]): Named => toNamed(ids, FLEET_LIMITS.leftOut);
+const toNamedUnits = (ids: readonly string[]): NamedUnits => toNamed(ids, FLEET_LIMITS.leftOut);
 
 /** The service whose lock a deploy takes: none if its owners may not have all of the units, or if a signature is missing for one. */
 async function resolveService(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  brings: { readonly artifacts: readonly Artifact[]; readonly restores: Restored | undefined },
+  brings: { readonly artifacts: readonly Artifact[]; readonly restores: RestoredDeploy | undefined },
 ): Promise<{ readonly service: string; readonly unsigned?: string }> {
   // Without rules, one unit is enough to find the service.
   if (ports.platform?.().policy) {

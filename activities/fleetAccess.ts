@@ -6,7 +6,7 @@ import type { Units } from '../domain/access/request';
 import { wantsSigned } from '../domain/access/signed';
 import { decideRollback, decideDeploy, decideUse } from '../domain/access/usage';
 import type { Artifact } from '../domain/artifact';
-import type { Restored } from '../domain/deploy/held';
+import type { RestoredDeploy } from '../domain/deploy/held';
 import type { Fleet } from '../domain/deploy/state';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
@@ -24,7 +24,7 @@ export const allowDeploy = (
   { platform, snapshots }: PushPorts,
   call: DeployCall,
   units: readonly Unit[],
-  restores: Restored = {},
+  restores: RestoredDeploy = {},
 ): Promise<void> =>
   asFailure(async () => {
     const { back, ...behalf } = call;
@@ -52,7 +52,7 @@ export async function allowJoined(
   ports: PushPorts,
   call: DeployCall,
   { joined, before }: { readonly joined: readonly Unit[]; readonly before: readonly Unit[] },
-  restores?: Restored,
+  restores?: RestoredDeploy,
 ): Promise<void> {
   if (joined.length === 0) return;
   await allowDeploy(ports, call, joined, restores);
@@ -104,7 +104,10 @@ export async function whetherSignedFor(
   { platform, snapshots }: PushPorts,
   call: DeployCall,
   units: readonly Unit[],
-  { artifacts, restores = {} }: { readonly artifacts: readonly Artifact[]; readonly restores?: Restored | undefined },
+  {
+    artifacts,
+    restores = {},
+  }: { readonly artifacts: readonly Artifact[]; readonly restores?: RestoredDeploy | undefined },
 ): Promise<ReturnType<typeof whetherSigned>> {
   const holds = { pushType: call.pushType, units: collectUnitIds(units) };
   if (platform === undefined || !wantsSigned(platform(), { pipeline: call.pipeline, holds })) return {};

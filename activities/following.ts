@@ -1,14 +1,14 @@
 import { log } from '@temporalio/activity';
-import type { Counted } from '../domain/deploy/counts';
+import type { UpdateUnitCounts } from '../domain/deploy/counts';
 import { limitTargets, type TaskCounts } from '../domain/deploy/lockstep';
 import { targetsFor, type PlannedTarget, type Want } from '../domain/deploy/plan';
-import { countDenied, countDeniedUnderWay, judgeDenied, type UnitOutdated } from '../domain/deploy/denied';
+import { countDenied, countDeniedUnderWay, judgeDenied, type OutdatedUnit } from '../domain/deploy/denied';
 import { countUntouchedTasks } from '../domain/deploy/progress';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { isNonRetryable } from './failure';
 import { askOfPresent } from './fetchUnits';
-import type { Looked } from './look';
+import type { ActivityLookResult } from './look';
 import {
   findReservedUpdates,
   unitNeeds,
@@ -19,10 +19,10 @@ import {
 } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
-import { trackUnits, type Tracked, type TrackedUpdate, type Tracking } from './tracking';
+import { trackUnits, type UpdateTrackingResult, type TrackedUpdate, type UpdateTrackingRequest } from './tracking';
 
 /** How long to follow an update: until its criterion is met or can no longer be met. */
-export interface Following extends Tracking {
+export interface UpdateFollowRequest extends UpdateTrackingRequest {
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
   readonly proof?: Proof;
@@ -40,7 +40,7 @@ export interface Proof {
  * The heartbeat of a look. `underWay`: some look has seen the update running; `doubtedMs`: the time since which its
  * claim to be done is in doubt.
  */
-export type Followed = Counted &
+export type FollowHeartbeat = UpdateUnitCounts &
   Pick<TrackedUpdate, 'waits'> & { readonly underWay?: true; readonly doubtedMs?: number };
 
 /**
@@ -52,10 +52,10 @@ export async function lookAtUpdates(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  following: Following,
+  following: UpdateFollowRequest,
   now: number,
-  before: Followed | undefined,
-): Promise<Looked<TrackedUpdate, Followed>> {
+  before: FollowHeartbeat | undefined,
+): Promise<ActivityLookResult<TrackedUpdate, FollowHeartbeat>> {
   const { tracked, all } = await trackUnits(ports, invoke, call, following);
   const { proof } = following;
   const underWay = before?.underWay ?? isUnderWay(all);
@@ -70,12 +70,12 @@ export async function lookAtUpdates(
   return { done: doubted };
 }
 
-const reportOngoing = (seen: Followed): Looked<TrackedUpdate, Followed> => ({
+const reportOngoing = (seen: FollowHeartbeat): ActivityLookResult<TrackedUpdate, FollowHeartbeat> => ({
   seen,
   message: `${seen.totals.live} of ${plural(seen.totals.targeted, 'task')} live`,
 });
 
-const toFollowed = ({ units, totals, waits }: TrackedUpdate, underWay: boolean): Followed => ({
+const toFollowed = ({ units, totals, waits }: TrackedUpdate, underWay: boolean): FollowHeartbeat => ({
   ...{ units, totals },
   ...(waits ? { waits } : {}),
   ...(underWay ? { underWay: true } : {}),
@@ -89,9 +89,9 @@ async function correctClaimedResult(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  following: Following & { readonly underWay: boolean },
+  following: UpdateFollowRequest & { readonly underWay: boolean },
   { brings }: Proof,
-  { tracked, all }: Tracked,
+  { tracked, all }: UpdateTrackingResult,
 ): Promise<TrackedUpdate | null> {
   const { progress } = tracked;
   const { underWay, earlier } = following;
@@ -116,7 +116,7 @@ async function correctClaimedResult(
 /** The result of an update with this many denied tasks; null if there are none. */
 const withDeniedTasks = (
   tracked: TrackedUpdate,
-  { updateIds, underWay = false }: Tracking & { readonly underWay?: boolean },
+  { updateIds, underWay = false }: UpdateTrackingRequest & { readonly underWay?: boolean },
   tasks: number,
 ): TrackedUpdate | null => (tasks === 0 ? null : { ...tracked, progress: judgeDenied(updateIds, tasks, underWay) });
 
@@ -125,7 +125,7 @@ export async function trackProved(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  tracking: Tracking & Pick<Following, 'proof'>,
+  tracking: UpdateTrackingRequest & Pick<UpdateFollowRequest, 'proof'>,
 ): Promise<TrackedUpdate> {
   const { tracked, all } = await trackUnits(ports, invoke, call, tracking);
   const { proof } = tracking;
@@ -144,10 +144,10 @@ async function fetchTrackedNeeds(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  { selection }: Tracking,
+  { selection }: UpdateTrackingRequest,
   brings: Proof['brings'],
   tracked: readonly UnitProgress[],
-): Promise<UnitOutdated[]> {
+): Promise<OutdatedUnit[]> {
   const known = new Set(tracked.map(({ id }) => id));
   const isBack = 'back' in brings;
   const exclude = isBack ? [] : await findReservedUpdates(ports, call);

@@ -16,7 +16,7 @@ import type { Verdict } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
 import { formatTime } from '../domain/text';
 import type { HealthRow } from '../domain/views';
-import type { Watched } from '../domain/deploy/bake';
+import type { BakeWatchResult } from '../domain/deploy/bake';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import type { PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Clock } from './clock';
@@ -56,7 +56,7 @@ export interface WatchedGroups extends GroupRules {
 }
 
 /** The result of a watch. */
-export interface HealthReport extends Watched {
+export interface HealthReport extends BakeWatchResult {
   readonly rows: readonly HealthRow[];
   readonly fold: HealthFold;
   readonly at: number;
@@ -108,23 +108,23 @@ export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch:
   });
 }
 
-type Folded = FoldResult & Partial<Pick<GroupVerdicts, 'paused'>>;
+type WatchFoldResult = FoldResult & Partial<Pick<GroupVerdicts, 'paused'>>;
 
-const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
+const withRows = (folded: WatchFoldResult, before: readonly PastRow[]): WatchFoldResult => ({
   ...folded,
   rows: withRecent(folded.rows, before),
 });
 
-const listPausedNames = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
+const listPausedNames = ({ paused = [] }: WatchFoldResult): string[] => paused.map(({ name }) => name);
 
 /** The workflow and the heartbeats carry a size that does not depend on the number of units: the worst rows, and the oldest unhealthy ones. */
-const limitFolded = (folded: Folded, at: number): Folded => ({
+const limitFolded = (folded: WatchFoldResult, at: number): WatchFoldResult => ({
   ...folded,
   rows: worstRows(folded.rows),
   fold: markEvaluated(oldest(folded.fold), at),
 });
 
-function isHealthWatchOver(watch: HealthWatch, folded: Folded, now: number): boolean {
+function isHealthWatchOver(watch: HealthWatch, folded: WatchFoldResult, now: number): boolean {
   if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, listPausedNames(folded))) return true;
   const undecided = folded.verdict === 'inconclusive' && folded.young;
   if (watch.onlyReverts && folded.verdict === 'unhealthy' && folded.action !== 'revert') return false;

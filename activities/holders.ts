@@ -1,7 +1,7 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
-import type { Brought } from '../domain/brought';
+import type { BroughtVersion } from '../domain/brought';
 import { areBrought } from '../domain/broughtShapes';
 import {
   BROUGHT_MEMO,
@@ -20,7 +20,7 @@ import { hasNoSuchQuery } from '../domain/queryRefusals';
 import type { Settings } from '../domain/settings';
 import { formatSummary } from '../domain/markdown';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
-import { requireAllowed, type Behalf } from './behalf';
+import { requireAllowed, type Authority } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
 import type { CallPorts } from './pushCalls';
@@ -58,7 +58,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   };
   return {
     /** A repeated request of the same requester has no further effect. */
-    requestLock: async (lockId: string, wanted: LockRequest, settings: Settings, of?: Behalf): Promise<void> => {
+    requestLock: async (lockId: string, wanted: LockRequest, settings: Settings, of?: Authority): Promise<void> => {
       await allowLock(parts, lockId, wanted, of ?? {});
       await toLock(lockId, settings, 'request-lock', wanted);
     },
@@ -109,7 +109,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
  * A service lock needs no check here, since the right to deploy was checked before. @throws ApplicationFailure
  * `not-permitted`
  */
-const allowLock = ({ platform }: CallPorts, lockId: string, { owner }: LockRequest, of: Behalf): Promise<void> =>
+const allowLock = ({ platform }: CallPorts, lockId: string, { owner }: LockRequest, of: Authority): Promise<void> =>
   asFailure(() => {
     const [, name = '', service] = lockId.split('/');
     const use = { kind: 'mutex', name } as const;
@@ -128,7 +128,7 @@ interface LastLock {
    */
   readonly mutex: Mutex | null;
   /** The versions that run on its service. */
-  readonly brought?: readonly Brought[];
+  readonly brought?: readonly BroughtVersion[];
 }
 
 async function lastLock(client: Client, lockId: string): Promise<LastLock> {

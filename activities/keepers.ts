@@ -1,4 +1,4 @@
-import { hasUnit, findKeeper, type Brought, type TaskCounts } from '../domain/brought';
+import { hasUnit, findKeeper, type BroughtVersion, type TaskCounts } from '../domain/brought';
 import type { Inheritance } from '../domain/deploy/planRevert';
 import type { Unit } from '../domain/fleet/unit';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
@@ -17,11 +17,11 @@ export async function findKeepers(
   invoke: Invoke,
   call: DeployCall,
   units: readonly Unit[],
-  { since = [], inherited }: { readonly since?: readonly Brought[]; readonly inherited?: Inheritance },
-): Promise<ReadonlyMap<string, Brought>> {
+  { since = [], inherited }: { readonly since?: readonly BroughtVersion[]; readonly inherited?: Inheritance },
+): Promise<ReadonlyMap<string, BroughtVersion>> {
   const count = async (some: readonly Unit[], version: string): Promise<Counts> =>
     some.length === 0 ? new Map() : countTasks(ports, invoke, call, some, version);
-  const counts = new Map<Brought, Counts>();
+  const counts = new Map<BroughtVersion, Counts>();
   for (const one of since.filter(({ stopped }) => stopped))
     counts.set(
       one,
@@ -30,7 +30,7 @@ export async function findKeepers(
         one.version,
       ),
     );
-  const keepers = new Map<string, Brought>();
+  const keepers = new Map<string, BroughtVersion>();
   for (const unit of units) {
     const keeper = findKeeper(unit, since, (one) => counts.get(one)?.get(unit.id));
     if (keeper) keepers.set(unit.id, keeper);

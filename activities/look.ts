@@ -5,11 +5,11 @@ import { withHeartbeats, type Clock } from './clock';
 import { isNonRetryable, stillWaiting } from './failure';
 
 /** The result of one look: the answer, or the heartbeat until the next look; `message` is for people who look at the activity. */
-export type Looked<T, H extends object> =
+export type ActivityLookResult<T, H extends object> =
   { readonly done: T } | { readonly seen: H; readonly message: string; readonly waitMs?: number };
 
 /** Kept between two looks, together with their results: the attempt that made them. Later attempts have failed. */
-interface Kept {
+interface LookAttempt {
   readonly since: number;
 }
 
@@ -21,11 +21,11 @@ interface Kept {
  */
 export async function look<T, H extends object>(
   { clock, intervalMs, heartbeatTimeoutMs }: { clock: Clock; intervalMs: number; heartbeatTimeoutMs: number },
-  ask: (now: number, before: H | undefined) => Promise<Looked<T, H>>,
+  ask: (now: number, before: H | undefined) => Promise<ActivityLookResult<T, H>>,
 ): Promise<T> {
   const context = Context.current();
   const { attempt, heartbeatDetails } = context.info;
-  const before = (heartbeatDetails ?? undefined) as (H & Kept) | undefined;
+  const before = (heartbeatDetails ?? undefined) as (H & LookAttempt) | undefined;
   const now = await clock.now();
   // An answer may take longer than the heartbeat timeout.
   const beat = (): void => context.heartbeat(before);

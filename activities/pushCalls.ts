@@ -13,7 +13,7 @@ import type { Contradiction } from '../sdk/protocol/contradictions/rules';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../settings/registry';
 import { awaitLastAnswer, REVERT_PATIENCE_MS, type Clock } from './clock';
-import type { Behalf, ReadPlatform } from './behalf';
+import type { Authority, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
 import type { SnapshotStore } from './snapshots';
@@ -21,7 +21,7 @@ import type { SnapshotStore } from './snapshots';
 /** Calls of push types: the caller, the idempotency key, and the portions. */
 
 /** The caller, for the `context` of every request, and the push type's name in the registry. */
-export interface DeployCall extends Behalf {
+export interface DeployCall extends Authority {
   readonly pushType: string;
   readonly pipeline: string;
   readonly release: number;

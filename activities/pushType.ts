@@ -1,4 +1,4 @@
-import type { Watched } from '../domain/deploy/bake';
+import type { BakeWatchResult } from '../domain/deploy/bake';
 import { unsaidEvidence } from '../domain/health/evaluate';
 import type { HealthCheck } from '../domain/spec/health';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
@@ -12,7 +12,7 @@ import { createStrideActivities } from './strides';
 import { createUpdateActivities } from './updates';
 
 export type PushTypeActivities = ReturnType<typeof createPushTypeActivities>;
-export type { HealthReport, HealthWatch, Watched, HealthCheck };
+export type { HealthReport, HealthWatch, BakeWatchResult, HealthCheck };
 
 /** The push type port (docs/reference/protocols.md#push-type): the units, the updates, the revert and the health of a deploy. */
 export function createPushTypeActivities(ports: PushPorts) {

@@ -6,7 +6,7 @@ import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import { workflowIds } from '../domain/ids';
 import { KEEPS_FAILING } from '../domain/looks';
 import { isOpenStatus } from '../domain/openStatus';
-import type { DeployEnded, ReleaseResult } from '../domain/release/state';
+import type { DeployEndRecord, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
 import { stopRun, type ActionRun } from './actionService';
@@ -92,7 +92,7 @@ async function deployEnd(
   parts: RemainsParts,
   { workflowId, action, artifacts, canary }: StartedDeploy,
   patience: StopPatience,
-): Promise<{ settled?: DeployEnded; open?: readonly string[] }> {
+): Promise<{ settled?: DeployEndRecord; open?: readonly string[] }> {
   const handle = parts.client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
@@ -110,7 +110,7 @@ async function deployEnd(
 
 type StartedDeploy = Pick<DeployInput, 'action' | 'artifacts' | 'canary'> & { readonly workflowId: string };
 
-interface Remains {
+interface RemainingWork {
   readonly runs: readonly ActionRun[];
   readonly deploys: readonly StartedDeploy[];
 }
@@ -119,7 +119,7 @@ interface Remains {
  * Reads the work of a release or deploy from its history: its deploys, and the runs whose end it does not know. Strangers may write a history
  * too. If payloads are sealed, only work that is sealed for its receiver counts.
  */
-async function remainsIn(client: Client, workflowId: string, { events }: History): Promise<Remains> {
+async function remainsIn(client: Client, workflowId: string, { events }: History): Promise<RemainingWork> {
   const { namespace } = client.options;
   const runs = new Map<string, Promise<ActionRun | undefined>>();
   const deploys: Promise<StartedDeploy | undefined>[] = [];

@@ -3,8 +3,8 @@ import { limitTargets, type TaskCounts } from '../domain/deploy/lockstep';
 import { revertTargets, withoutPast } from '../domain/deploy/planRevert';
 import type { RevertRules } from '../domain/deploy/versionBefore';
 import type { PlannedTarget } from '../domain/deploy/plan';
-import type { Missed, Sifting } from '../domain/deploy/sift';
-import { toNamed, NONE_NAMED, selectUnits, type Named, type Part, type Snapshot } from '../domain/deploy/snapshot';
+import type { MissedTarget, SiftProgress } from '../domain/deploy/sift';
+import { toNamed, NONE_NAMED, selectUnits, type NamedUnits, type Part, type Snapshot } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import { CANCEL_BEAT_MS } from './cancelling';
 import { withHeartbeats } from './clock';
@@ -40,27 +40,27 @@ export interface RevertRequest {
 }
 
 /** The result of sending. */
-export interface RevertSent {
+export interface SentRevert {
   /** The ids under which it was sent: more than one if a part was refused. */
   readonly updateIds: readonly string[];
   /** The units; if there are many, only as many as are shown. */
   readonly units: readonly { readonly id: string; readonly toVersion: string }[];
   readonly count: number;
   /** Units that no longer exist. */
-  readonly gone: Named;
+  readonly gone: NamedUnits;
   /** Units that the push type does not take back, with reasons; only the first if there are many. */
-  readonly refused: readonly Missed[];
+  readonly refused: readonly MissedTarget[];
   /** Left out by activities from before 0.3, which name all refused units. */
   readonly refusedCount?: number;
   /** Units that stay unchanged, since their earlier version is unknown; left out if there are none. */
-  readonly withoutPast?: Named;
+  readonly withoutPast?: NamedUnits;
 }
 
 /** A revert is tried as a whole this many times. Then it is sent in parts even if there is no answer. */
 const WHOLE_ATTEMPTS = 2;
 
 /** The heartbeat for the next attempt, once some part was taken: the indexes of targets that are gone, and the progress of the others. */
-interface KeptSifting extends Sifting {
+interface SiftHeartbeat extends SiftProgress {
   readonly gone: readonly number[];
   /** Updates of canaries that are left alone when the parts are sent. */
   readonly exclude?: readonly string[];
@@ -73,11 +73,11 @@ interface KeptSifting extends Sifting {
  */
 export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
   return {
-    revertUpdates: async (call: DeployCall, request: RevertRequest): Promise<RevertSent> => {
+    revertUpdates: async (call: DeployCall, request: RevertRequest): Promise<SentRevert> => {
       const context = Context.current();
-      let kept = (context.info.heartbeatDetails ?? undefined) as KeptSifting | undefined;
+      let kept = (context.info.heartbeatDetails ?? undefined) as SiftHeartbeat | undefined;
       const beat = (): void => context.heartbeat(kept);
-      const keep = (sifting: KeptSifting): void => {
+      const keep = (sifting: SiftHeartbeat): void => {
         if (sifting.taken.length > 0) kept = sifting;
       };
       return withHeartbeats(CANCEL_BEAT_MS, beat, async () => {
@@ -114,7 +114,7 @@ async function sendWhole(
   call: DeployCall,
   updateId: string,
   targets: readonly PlannedTarget[],
-): Promise<KeptSifting | undefined> {
+): Promise<SiftHeartbeat | undefined> {
   const answer = await sendOnce(sender(call, invoke), updateId, targets);
   if (answer === 'taken') return undefined;
   // A lock that does not answer must not delay a revert.
@@ -146,13 +146,13 @@ async function sendOnce(
 async function sendParts(
   targets: readonly PlannedTarget[],
   updateId: string,
-  begun: KeptSifting,
-  { sendAs, keep }: { readonly sendAs: SendAs; readonly keep: (sifting: KeptSifting) => void },
-): Promise<RevertSent> {
+  begun: SiftHeartbeat,
+  { sendAs, keep }: { readonly sendAs: SendAs; readonly keep: (sifting: SiftHeartbeat) => void },
+): Promise<SentRevert> {
   const { gone, exclude = [] } = begun;
   const places = new Set(gone);
   const there = targets.filter((_, nth) => !places.has(nth));
-  const report = (sifting: Sifting): void => keep({ ...sifting, gone, exclude });
+  const report = (sifting: SiftProgress): void => keep({ ...sifting, gone, exclude });
   const sifting = await siftTargets(there, updateId, begun, { sendAs, report });
   return {
     ...buildRevertSent(updateId, there),
@@ -163,7 +163,7 @@ async function sendParts(
   };
 }
 
-const buildRevertSent = (updateId: string, targets: readonly PlannedTarget[]): RevertSent => ({
+const buildRevertSent = (updateId: string, targets: readonly PlannedTarget[]): SentRevert => ({
   updateIds: targets.length === 0 ? [] : [updateId],
   units: targets.slice(0, SHOWN_UNITS).map(({ unit, version }) => ({ id: unit, toVersion: version })),
   count: targets.length,

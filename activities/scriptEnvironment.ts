@@ -3,10 +3,10 @@ import type { Selection } from '../domain/deploy/snapshot';
 import { stepUnits } from '../domain/deploy/steps';
 import type { Scripts } from '../settings/scripts';
 import { unitsIn, type SnapshotStore } from './snapshots';
-import type { Behalf } from './behalf';
+import type { Authority } from './behalf';
 
 /** One run of a script: an action of its own, or a step of a deploy before or after a phase. */
-export interface ScriptRun extends Behalf {
+export interface ScriptRun extends Authority {
   /**
    * The script gets it as `CONVEYOR_RUN`. It stays the same if the script runs again, so that the script can detect its
    * earlier work.

@@ -1,5 +1,5 @@
 import type { PlannedTarget } from '../domain/deploy/plan';
-import { toNamed, NONE_NAMED, type Named } from '../domain/deploy/snapshot';
+import { toNamed, NONE_NAMED, type NamedUnits } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
 import { isNonRetryable } from './failure';
@@ -18,7 +18,7 @@ import {
 import { beginSifting, mergeSentParts, siftTargets } from './sifting';
 
 /** An update of a phase. */
-export interface Sending {
+export interface PhaseUpdateRequest {
   readonly updateId: string;
   readonly wholeUnit: boolean;
   /** Sends nothing while a canary is on one of the units. If missing, the update leaves the tasks of canaries alone. */
@@ -29,9 +29,9 @@ export interface Sending {
 export interface SentUpdates {
   readonly updateIds: readonly string[];
   readonly count: number;
-  readonly refused: Named;
+  readonly refused: NamedUnits;
   /** For a rollback: units that no longer exist, and that it does not wait for. */
-  readonly gone?: Named;
+  readonly gone?: NamedUnits;
   /** The reason of the first unit that refused. */
   readonly why?: string;
   /** The canaries in the way, because of which nothing was sent. */
@@ -43,7 +43,7 @@ export async function sendUpdates(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  { updateId, wholeUnit, awaitsCanaries }: Sending,
+  { updateId, wholeUnit, awaitsCanaries }: PhaseUpdateRequest,
   targets: readonly PlannedTarget[],
 ): Promise<SentUpdates> {
   const present = await otherCanaries(ports, call);

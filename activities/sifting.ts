@@ -6,7 +6,7 @@ import {
   newSifting,
   applyPartAnswers,
   type PartAnswer,
-  type Sifting,
+  type SiftProgress,
   type Stretch,
 } from '../domain/deploy/sift';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
@@ -21,7 +21,7 @@ export type SendAs = (updateId: string, targets: Targets) => Promise<void>;
  * Begins with the portions that a push type takes; `isSame`: the push type has already refused exactly these targets as
  * a whole.
  */
-export function beginSifting({ inPages }: DeployCall, count: number, isSame: boolean): Sifting {
+export function beginSifting({ inPages }: DeployCall, count: number, isSame: boolean): SiftProgress {
   const portion = inPages ? FLEET_LIMITS.chunk : count;
   return newSifting(count, { portion, isKnown: isSame && count <= portion });
 }
@@ -37,10 +37,10 @@ const MOST_IDS = 20;
 export async function siftTargets(
   targets: Targets,
   updateId: string,
-  begun: Sifting,
-  { sendAs, report }: { readonly sendAs: SendAs; readonly report: (sifting: Sifting) => void },
-): Promise<Sifting> {
-  let sifting: Sifting = { ...begun, silent: 0 };
+  begun: SiftProgress,
+  { sendAs, report }: { readonly sendAs: SendAs; readonly report: (sifting: SiftProgress) => void },
+): Promise<SiftProgress> {
+  let sifting: SiftProgress = { ...begun, silent: 0 };
   let failure: unknown;
   const answerTo = async (part: Stretch): Promise<PartAnswer> => {
     const some = targets.slice(...part);
@@ -68,7 +68,7 @@ export async function siftTargets(
 export async function mergeSentParts(
   targets: Targets,
   updateId: string,
-  { taken }: Sifting,
+  { taken }: SiftProgress,
   sendAs: SendAs,
 ): Promise<readonly string[]> {
   const parts = taken.map((part) => targets.slice(...part));

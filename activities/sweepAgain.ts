@@ -4,7 +4,7 @@ import {
   isWanted,
   nextDueMs,
   sweptText,
-  type Lasting,
+  type SweepRepetition,
   type SeenSchedule,
   type SweepOrder,
   type SweepReport,
@@ -31,7 +31,7 @@ const SCHEDULE_TIMEOUT_MS = 5_000;
  */
 export function sweepAgain(
   { client, clock }: { readonly client: Client; readonly clock: Clock },
-  { memory: first, ...order }: SweepOrder & { readonly lasting: Lasting; readonly memory: SweepMemory | null },
+  { memory: first, ...order }: SweepOrder & { readonly lasting: SweepRepetition; readonly memory: SweepMemory | null },
   sweep: (memory: SweepMemory | null) => Promise<SweepOutcome>,
 ): Promise<SweptAgain> {
   const { finder, heartbeatTimeoutMs, lasting } = order;

@@ -1,4 +1,4 @@
-import { countUnits, type Counted } from '../domain/deploy/counts';
+import { countUnits, type UpdateUnitCounts } from '../domain/deploy/counts';
 import { judgeEach } from '../domain/deploy/lockstep';
 import {
   judgeProgress,
@@ -9,7 +9,7 @@ import {
   type Progress,
   type Unreachable,
 } from '../domain/deploy/progress';
-import { toNamed, type Named, type Selection } from '../domain/deploy/snapshot';
+import { toNamed, type NamedUnits, type Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Amount } from '../domain/fleet/amount';
 import type { TurnWait, UnitProgress } from '../domain/fleet/unit';
@@ -20,7 +20,7 @@ import { contradicts, eachChunk, type DeployCall, type Invoke, type PushPorts } 
 import { unitsIn } from './snapshots';
 
 /** An update, or the parts of an update that was sent in several (a revert that isolates refused units). */
-export interface Tracking {
+export interface UpdateTrackingRequest {
   readonly updateIds: readonly string[];
   /** The units whose progress is awaited. */
   readonly selection: Selection;
@@ -36,7 +36,7 @@ export interface Tracking {
 }
 
 /** The progress of an update, as numbers, for any number of units. */
-export interface TrackedUpdate extends Counted {
+export interface TrackedUpdate extends UpdateUnitCounts {
   readonly progress: Progress;
   /** The result if the time is up now. */
   readonly late: Exclude<Progress, { kind: 'going' | 'met' }>;
@@ -48,13 +48,13 @@ export interface TrackedUpdate extends Counted {
   /** Some task is still to be updated. */
   readonly unfinished: boolean;
   /** Units that the push type does not report on, and that therefore do not count as updated. */
-  readonly unheard: Named;
+  readonly unheard: NamedUnits;
   /** The update claims to be done, but that could not be verified. */
   readonly unproven?: true;
 }
 
 /** Includes all units. */
-export interface Tracked {
+export interface UpdateTrackingResult {
   readonly tracked: TrackedUpdate;
   readonly all: readonly UnitProgress[];
 }
@@ -63,8 +63,8 @@ export async function trackUnits(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  tracking: Tracking,
-): Promise<Tracked> {
+  tracking: UpdateTrackingRequest,
+): Promise<UpdateTrackingResult> {
   const { success, each, unreachable, withoutGone } = tracking;
   const { ids, units, rows, sizes } = await updateProgress(ports, invoke, call, tracking);
   const answered = new Set(units.map(({ id }) => id));
@@ -111,7 +111,7 @@ export async function updateProgress(
   { snapshots }: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  { updateIds, selection, earlier }: Tracking,
+  { updateIds, selection, earlier }: UpdateTrackingRequest,
 ): Promise<UpdateRows> {
   const planned = await unitsIn(snapshots, selection);
   const ids = planned.map(({ id }) => id);

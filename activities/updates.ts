@@ -6,7 +6,7 @@ import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { runCancellable } from './cancelling';
 import { askOfPresent } from './fetchUnits';
-import { lookAtUpdates, trackProved, type Followed, type Following } from './following';
+import { lookAtUpdates, trackProved, type FollowHeartbeat, type UpdateFollowRequest } from './following';
 import { look } from './look';
 import {
   keyOfRun,
@@ -21,10 +21,10 @@ import {
   type Invoke,
   type PushPorts,
 } from './pushCalls';
-import { sendUpdates, type Sending, type SentUpdates } from './sending';
+import { sendUpdates, type PhaseUpdateRequest, type SentUpdates } from './sending';
 import { unitsIn } from './snapshots';
 import { createSteering } from './steering';
-import { type Tracking, type TrackedUpdate, updateProgress } from './tracking';
+import { type UpdateTrackingRequest, type TrackedUpdate, updateProgress } from './tracking';
 
 /** The wanted state of the units of a phase, the same for each. */
 export interface PhaseWork {
@@ -32,7 +32,7 @@ export interface PhaseWork {
   readonly want: Want;
 }
 
-export interface UpdateRequest extends PhaseWork, Sending {
+export interface UpdateRequest extends PhaseWork, PhaseUpdateRequest {
   /** Lockstep: the number of tasks of each unit; other units are left alone. */
   readonly counts?: TaskCounts;
 }
@@ -71,19 +71,21 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     executeUpdates: (call: DeployCall, request: UpdateRequest): Promise<SentUpdates> =>
       runCancellable(async () => sendUpdates(ports, invoke, call, request, await targetsOf(request))),
 
-    trackUpdates: (call: DeployCall, tracking: Tracking & Pick<Following, 'proof'>): Promise<TrackedUpdate> =>
-      trackProved(ports, invoke, call, tracking),
+    trackUpdates: (
+      call: DeployCall,
+      tracking: UpdateTrackingRequest & Pick<UpdateFollowRequest, 'proof'>,
+    ): Promise<TrackedUpdate> => trackProved(ports, invoke, call, tracking),
 
     /** The units of an update that are not finished; empty if there are more than a workflow should carry. */
-    unitsBehind: async (call: DeployCall, tracking: Tracking): Promise<UnitProgress[]> => {
+    unitsBehind: async (call: DeployCall, tracking: UpdateTrackingRequest): Promise<UnitProgress[]> => {
       const { units } = await updateProgress(ports, invoke, call, tracking);
       const behind = units.filter((unit) => countMissingTasks(unit) > 0);
       return behind.length > FLEET_LIMITS.chunk ? [] : behind;
     },
 
     /** Looks once and heartbeats the counts; answers with the last counts once the fate of the phase is clear. */
-    followUpdates: (call: DeployCall, following: Following): Promise<TrackedUpdate> =>
-      look({ clock: ports.clock, ...following }, (now, before: Followed | undefined) =>
+    followUpdates: (call: DeployCall, following: UpdateFollowRequest): Promise<TrackedUpdate> =>
+      look({ clock: ports.clock, ...following }, (now, before: FollowHeartbeat | undefined) =>
         lookAtUpdates(ports, invoke, call, following, now, before),
       ),
 

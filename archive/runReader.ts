@@ -11,7 +11,7 @@ const MAX_ASKED = 5;
 /** When this many runs in a row get no answer at the start, no worker is running. */
 const SILENT_RUNS = 3;
 
-interface Read {
+interface RunReadResult {
   readonly rows: readonly ArchiveRow[];
   /** Rows of runs with only a known end. */
   readonly poor: readonly ArchiveRow[];
@@ -35,7 +35,7 @@ export class RunReader {
   ) {}
 
   /** @throws the error of a run if no worker is running, and the reason of the aborted signal */
-  async read(group: readonly ArchivableRun[]): Promise<Read> {
+  async read(group: readonly ArchivableRun[]): Promise<RunReadResult> {
     const [rows, poor, late]: [ArchiveRow[], ArchiveRow[], unknown[]] = [[], [], []];
     const failed: ArchivableRun[] = [];
     for (const one of group) {

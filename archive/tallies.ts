@@ -27,11 +27,11 @@ export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery
   };
 }
 
-type Ask = <T>(text: string) => Promise<readonly T[]>;
+type TallyQuery = <T>(text: string) => Promise<readonly T[]>;
 
 const COUNT = 'count(*)::double precision as count';
 
-const releaseTallies = async (ask: Ask) => ({
+const releaseTallies = async (ask: TallyQuery) => ({
   releases: await ask<Tallies['releases'][number]>(
     `select own as category, state, cause, ${COUNT} from ended where kind = 'release' group by 1, 2, 3`,
   ),
@@ -50,7 +50,7 @@ const releaseTallies = async (ask: Ask) => ({
   ),
 });
 
-const deployTallies = async (ask: Ask) => ({
+const deployTallies = async (ask: TallyQuery) => ({
   checks: await ask<Tallies['checks'][number]>(
     `select own as category, type, ${COUNT} from ended where kind = 'check' group by 1, 2`,
   ),

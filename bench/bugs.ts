@@ -1,5 +1,11 @@
 import { pathDown, walkDependents } from '../domain/dependents';
-import { listBuiltTargets, hitAmong, formatBuiltKey, type Affected, type Built } from '../features/bugs/domain/hits';
+import {
+  listBuiltTargets,
+  hitAmong,
+  formatBuiltKey,
+  type AffectedBuild,
+  type TargetBuild,
+} from '../features/bugs/domain/hits';
 import { callExtension, viaApp } from '../sdk/client';
 import { dependencyGraphProtocol, MAX_BUILT_TARGETS } from '../sdk/protocol/dependencyGraph';
 import { createSimulator } from '../simulator/app';
@@ -45,8 +51,8 @@ async function main(): Promise<void> {
 
 /** Asks as the search of a bug does. */
 async function affectedArtifacts(fetch: ReturnType<typeof viaApp>, target: string, artifacts: readonly Artifact[]) {
-  const built: readonly Built[] = listBuiltTargets(artifacts);
-  const affected = new Map<string, Affected>();
+  const built: readonly TargetBuild[] = listBuiltTargets(artifacts);
+  const affected = new Map<string, AffectedBuild>();
   const service = { name: 'builds', url: 'http://simulator/dependency-graph', timeoutMs: 10_000 };
   for (let at = 0; at < built.length; at += MAX_BUILT_TARGETS) {
     const among = built.slice(at, at + MAX_BUILT_TARGETS);

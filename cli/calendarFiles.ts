@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { readCalendar, type CalendarRead } from '../domain/calendar/icalendar';
+import { readCalendar, type CalendarReadResult } from '../domain/calendar/icalendar';
 import { SPEC_LIMITS } from '../domain/limits';
 import { sizeAndLimit } from '../domain/size';
 import type { CalendarFile, CalendarReader } from '../domain/spec/calendars';
@@ -54,10 +54,10 @@ function readCalendarText(path: string): CalendarText {
 }
 
 /** Only a time limit of the machine ends a loop in a library. */
-function withinTime(text: string, nowMs: number, timezone: string | undefined): CalendarRead {
+function withinTime(text: string, nowMs: number, timezone: string | undefined): CalendarReadResult {
   try {
-    const read = (): CalendarRead => readCalendar(text, nowMs, timezone);
-    return runInNewContext('read()', { read }, { timeout: LONGEST_READ_MS }) as CalendarRead;
+    const read = (): CalendarReadResult => readCalendar(text, nowMs, timezone);
+    return runInNewContext('read()', { read }, { timeout: LONGEST_READ_MS }) as CalendarReadResult;
   } catch {
     const message = `it takes more than ${LONGEST_READ_MS / 1000} s to read: a rule of it may never come`;
     return { blackouts: [], faults: [{ message, hint: 'look at its RRULEs' }], doubts: [], endsAtMs: null };
@@ -65,7 +65,7 @@ function withinTime(text: string, nowMs: number, timezone: string | undefined): 
 }
 
 /** One warning each; if there are very many, the first ones and how many more. */
-function listDoubts(path: string, { doubts }: CalendarRead): CalendarFile['findings'] {
+function listDoubts(path: string, { doubts }: CalendarReadResult): CalendarFile['findings'] {
   const more = doubts.length - MOST_DOUBTS;
   const shown =
     more > 0
@@ -82,7 +82,7 @@ function listDoubts(path: string, { doubts }: CalendarRead): CalendarFile['findi
   }));
 }
 
-function findEndingSoon(path: string, { endsAtMs }: CalendarRead, nowMs: number): CalendarFile['findings'] {
+function findEndingSoon(path: string, { endsAtMs }: CalendarReadResult, nowMs: number): CalendarFile['findings'] {
   if (endsAtMs === null || endsAtMs > nowMs + ENDS_SOON_MS) return [];
   const message = `${path} has nothing after ${formatTime(endsAtMs).slice(0, 10)}`;
   const hint = 'get a newer one, and apply the pipeline once more';

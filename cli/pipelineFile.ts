@@ -44,9 +44,9 @@ export async function requirePipelineFile(
 export const invalidFile = ({ file, problems }: CheckedFile): ConveyorError =>
   conveyorError('invalid-file', { file, problems: problems.filter(({ severity }) => severity === 'error').length });
 
-type Loaded = { readonly value: unknown } | { readonly failure: string };
+type ModuleLoadResult = { readonly value: unknown } | { readonly failure: string };
 
-async function loadModule(file: string): Promise<Loaded> {
+async function loadModule(file: string): Promise<ModuleLoadResult> {
   const { createJiti } = await import('jiti');
   try {
     // The sdk of this command, wherever the file is; `conveyor` is its former name.

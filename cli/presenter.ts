@@ -12,14 +12,14 @@ import { emit, jsonText, printNote, type Output } from './output';
 import { asTyped } from './typed';
 
 /** Why contact was lost. */
-export type Lost = Pick<ConveyorError, 'message' | 'hint'>;
+export type ContactLoss = Pick<ConveyorError, 'message' | 'hint'>;
 
 /** Shows the snapshots, depending on format and terminal. */
 export interface Presenter {
   readonly redraws: boolean;
   look(seen: WatchSnapshot): void;
   /** Null once contact is restored, else the problem and its remedy. */
-  contact(lost: Lost | null): void;
+  contact(lost: ContactLoss | null): void;
   /** Called before anything else is printed. */
   leave(): void;
   end(seen: WatchSnapshot): void;
@@ -39,7 +39,7 @@ function createPicture(io: Io, output: Output): Presenter {
   const view = (): View => ({ ...output.view(), width: io.stdout.columns - 1 });
   const draw = (text: string): void => region.draw(foldAll(asTyped(text, io.env).split('\n'), view()).join('\n'));
   let seenAt = io.now();
-  let lost: Lost | null = null;
+  let lost: ContactLoss | null = null;
   const warning = (): string =>
     lost === null
       ? ''

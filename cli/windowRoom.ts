@@ -8,7 +8,7 @@ import { withClient } from './door';
 import type { ConnectOptions, Io } from './io';
 
 /** When a deploy may begin, in ms since the epoch, with notes for people. */
-interface Beginning {
+interface EarliestDeployStart {
   readonly now: number;
   readonly warnings: PlanView['warnings'];
 }
@@ -23,7 +23,7 @@ export async function findRoom(
   spec: PipelineSpec,
   [name, action]: NamedDeploy,
   nowMs: number,
-): Promise<Beginning> {
+): Promise<EarliestDeployStart> {
   const { windows, blackouts } = toOpenTimes(withBlackouts(spec, action)) ?? { windows: [], blackouts: [] };
   if (windows.every(({ maxDeploys }) => maxDeploys === undefined)) return { now: nowMs, warnings: [] };
   const begun = await listBegunDeploys(io, connect, spec.pipeline, name);

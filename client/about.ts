@@ -1,6 +1,6 @@
 import { listRequesters } from '../domain/access/approvals';
 import { decideAccess, type AccessDecision } from '../domain/access/decide';
-import type { Request, Units, What, Who } from '../domain/access/request';
+import type { Request, Units, RequestFacts, AccessRequester } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
 import type { ProposedRepository } from '../domain/access/paths';
 import type { PlatformFacts } from '../domain/access/platform';
@@ -15,7 +15,7 @@ import type { ConveyorClient } from './api';
 export type FactSource = Pick<ConveyorClient, 'spec' | 'status' | 'exportPipeline' | 'listPipelines'>;
 
 export interface VerbQuestion {
-  readonly who: Who;
+  readonly who: AccessRequester;
   readonly verb: OperationName;
   readonly id: Id;
   /** For a pick: whether it approves or rejects. */
@@ -69,7 +69,11 @@ async function decideHeld(client: FactSource, facts: PlatformFacts, request: Req
 export async function decideApply(
   client: FactSource,
   facts: PlatformFacts,
-  { who, verb, spec }: { readonly who: Who; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
+  {
+    who,
+    verb,
+    spec,
+  }: { readonly who: AccessRequester; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
 ): Promise<AccessDecision & { readonly verb: OperationName }> {
   const owners = await ownersNow(client, spec.pipeline);
   // An import under a new name needs the right, too, because it determines what counts as having run.
@@ -85,9 +89,9 @@ export async function decideApply(
 export async function decideAudit(
   client: Pick<FactSource, 'spec'>,
   facts: PlatformFacts,
-  { who, pipeline = '' }: { readonly who: Who; readonly pipeline?: string | undefined },
+  { who, pipeline = '' }: { readonly who: AccessRequester; readonly pipeline?: string | undefined },
 ): Promise<AccessDecision> {
-  const asked = (owners: What['owners']): AccessDecision =>
+  const asked = (owners: RequestFacts['owners']): AccessDecision =>
     decideAccess(facts, { who, verb: 'read-audit', what: { pipeline, owners } });
   const decision = asked(null);
   return decision.allowed || pipeline === '' ? decision : asked((await client.spec(pipeline)).owners);
@@ -96,7 +100,10 @@ export async function decideAudit(
 /** Decides whether a principal may propose changes of a repository. */
 export const decideProposal = (
   facts: PlatformFacts,
-  { who, repository: { name, owners, paths = [] } }: { readonly who: Who; readonly repository: ProposedRepository },
+  {
+    who,
+    repository: { name, owners, paths = [] },
+  }: { readonly who: AccessRequester; readonly repository: ProposedRepository },
 ): AccessDecision =>
   decideAccess(facts, {
     who,
@@ -105,7 +112,7 @@ export const decideProposal = (
   });
 
 /** @throws ConveyorError `not-permitted` @returns the rule that allows it */
-export function requireProposer(facts: PlatformFacts, who: Who, repository: ProposedRepository): string {
+export function requireProposer(facts: PlatformFacts, who: AccessRequester, repository: ProposedRepository): string {
   const decision = decideProposal(facts, { who, repository });
   if (decision.allowed) return decision.through === null ? decision.by : `${decision.by} through ${decision.through}`;
   const actor = who.principal ?? 'nobody';
@@ -126,7 +133,7 @@ async function ownersNow(client: FactSource, pipeline: string): Promise<Pipeline
 }
 
 /** If no worker answers, the owners are read from visibility, so that a deploy can still be stopped and the command is kept. */
-async function pipelineFacts(client: FactSource, pipeline: string, verb: OperationName): Promise<What> {
+async function pipelineFacts(client: FactSource, pipeline: string, verb: OperationName): Promise<RequestFacts> {
   try {
     const spec = await client.spec(pipeline);
     return { pipeline, owners: spec.owners, spec };
@@ -143,9 +150,9 @@ async function pipelineFacts(client: FactSource, pipeline: string, verb: Operati
 async function fetchPickFacts(
   client: FactSource,
   id: Id,
-  { spec }: What,
+  { spec }: RequestFacts,
   approves: boolean,
-): Promise<NonNullable<What['pick']>> {
+): Promise<NonNullable<RequestFacts['pick']>> {
   const action = id.kind === 'action' ? spec?.actions[id.action] : undefined;
   const release = id.kind === 'pipeline' ? undefined : await client.status(releaseId(id.pipeline, id.number));
   return {
@@ -175,5 +182,8 @@ const unitsOfDeploy = ({ pushType, phases }: DeployStatus): Units => ({
 });
 
 /** Decides whether a principal may report bugs, or close them. */
-export const decideBug = (facts: PlatformFacts, who: Who, verb: 'report-bug' | 'close-bug'): AccessDecision =>
-  decideAccess(facts, { who, verb, what: { pipeline: '', owners: null } });
+export const decideBug = (
+  facts: PlatformFacts,
+  who: AccessRequester,
+  verb: 'report-bug' | 'close-bug',
+): AccessDecision => decideAccess(facts, { who, verb, what: { pipeline: '', owners: null } });

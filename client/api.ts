@@ -31,11 +31,11 @@ export interface ConveyorClient extends FeatureClient {
    * Creates the pipeline or changes its spec; one whose workflow has ended continues with its numbers and records.
    * @throws `config-rejected` if a push type refuses a new config
    */
-  apply(spec: PipelineSpec, actor: string, permitted?: string): Promise<PipelineApplied>;
+  apply(spec: PipelineSpec, actor: string, permitted?: string): Promise<PipelineApplyResult>;
   /** All records of a pipeline, even after its workflow has ended. */
   exportPipeline(pipeline: string): Promise<PipelineDocument>;
   /** Restores exported records. @throws `invalid-state` if the pipeline is ahead of them */
-  importPipeline(document: PipelineDocument, actor: string, permitted?: string): Promise<PipelineApplied>;
+  importPipeline(document: PipelineDocument, actor: string, permitted?: string): Promise<PipelineApplyResult>;
   spec(pipeline: string): Promise<PipelineSpec>;
   /**
    * The same key, or the same artifacts from a finder or webhook, give the same release. `passedOver` lists omitted
@@ -123,7 +123,7 @@ export interface ReadinessPart {
   readonly detail: string;
 }
 
-export interface PipelineApplied {
+export interface PipelineApplyResult {
   readonly created: boolean;
   /** The spec that it replaced. */
   readonly previous: PipelineSpec | null;

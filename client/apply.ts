@@ -15,12 +15,12 @@ import { judgeConfigs } from '../domain/spec/configFindings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { paragraphs } from '../domain/markdown';
 import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
-import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
-import type { PipelineApplied } from './api';
+import type { ApplyOutcome, ApplyInput, ImportInput } from '../workflows/messages';
+import type { PipelineApplyResult } from './api';
 import type { Temporal } from './connection';
 import type { ClientOptions } from './options';
 import { readPolling } from './readiness';
-import { isWorkflowRunning, findPriorRecords, type Left } from './recovery';
+import { isWorkflowRunning, findPriorRecords, type PriorRecords } from './recovery';
 import { overLimit } from './refusals';
 import { untilTaken } from './retaken';
 import { proven } from './seal';
@@ -86,7 +86,7 @@ export async function importPipeline(
   options: ClientOptions,
   document: PipelineDocument,
   acting: PipelineActor,
-): Promise<PipelineApplied> {
+): Promise<PipelineApplyResult> {
   const excess = over(STATE_LIMITS.state, jsonBytes(document));
   if (excess) throw conveyorError('over-limit', excess);
   return changePipeline(workflows, options, document.spec, acting, 'import', { document }, (state, groups) =>
@@ -103,7 +103,7 @@ async function changePipeline(
   what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>,
   refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined,
   check: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]> = () => Promise.resolve([]),
-): Promise<PipelineApplied> {
+): Promise<PipelineApplyResult> {
   const { client } = workflows.temporal;
   const left = await workflows.withWording(pipeline, () => findPriorRecords(client, pipeline), {
     notFound: unknownPipeline(pipeline),
@@ -140,11 +140,11 @@ async function changePipeline(
   };
   const asked = proven(workflows.temporal.seal, update, input);
   const send = (updateId: string) =>
-    client.workflow.executeUpdateWithStart<typeof pipelineWorkflow, Applied, [object]>(update, {
+    client.workflow.executeUpdateWithStart<typeof pipelineWorkflow, ApplyOutcome, [object]>(update, {
       startWorkflowOperation: start(),
       ...{ args: [asked], updateId },
     });
-  const { previous, created } = await workflows.withWording<Applied>(pipeline, () => untilTaken(send), {
+  const { previous, created } = await workflows.withWording<ApplyOutcome>(pipeline, () => untilTaken(send), {
     notFound: unknownPipeline(pipeline),
     refused: (code, { message, details }) =>
       pipelineRefusal(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
@@ -207,5 +207,5 @@ function pipelineRefusal(
 const unknownPipeline = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
 
 /** For an ended pipeline, the answer names the state with which it continues. */
-const toContinued = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
+const toContinued = (left: PriorRecords | undefined): Pick<PipelineApplyResult, 'continued'> =>
   left === undefined ? {} : { continued: { after: left.found.nextNumber - 1, books: left.state !== null } };

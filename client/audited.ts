@@ -5,7 +5,7 @@ import type { Verb } from '../domain/verbs';
 import type { ConveyorClient } from './api';
 import { CLIENT_OPERATIONS } from './operations';
 import { callOperation, clientFromRows, type AnyRow, type Operations } from './operations/row';
-import type { Decided } from './permissionGate';
+import type { PermitListener } from './permissionGate';
 
 /** The log of changes and refusals. */
 export interface Audit {
@@ -26,7 +26,7 @@ export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'p
  * refuses operations that are not urgent: every changing operation also throws `audit-unwritable`. It wraps the guard,
  * to record its refusals and the rules by which it permits. Its caller must have authenticated the actor.
  */
-export function auditClient(permitting: Permitting, audit: Audit, door: Door): ConveyorClient {
+export function auditClient(permitting: GuardedClientFactory, audit: Audit, door: Door): ConveyorClient {
   const reader = permitting(() => undefined);
   return {
     ...clientFromRows<Operations, AnyRow>(CLIENT_OPERATIONS, (row, name) => async (...args) => {
@@ -44,7 +44,7 @@ export function auditClient(permitting: Permitting, audit: Audit, door: Door): C
   };
 }
 
-type Permitting = (decided: Decided) => ConveyorClient;
+type GuardedClientFactory = (decided: PermitListener) => ConveyorClient;
 
 type EntrySubject = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
 

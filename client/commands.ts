@@ -8,7 +8,7 @@ import { requireTarget } from '../domain/target';
 import { joinWords } from '../domain/text';
 import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
-import type { Started } from '../workflows/messages';
+import type { StartResult } from '../workflows/messages';
 import { leaveCommand } from './unanswered';
 import type { Workflows } from './workflows';
 
@@ -218,7 +218,10 @@ async function sendRollBack(
   text: string,
   input: CommandInput,
 ): Promise<Receipt> {
-  const asked = workflows.update<Started>(workflowIds.pipeline(pipeline), text, 'roll-back', { ...input, of: number });
+  const asked = workflows.update<StartResult>(workflowIds.pipeline(pipeline), text, 'roll-back', {
+    ...input,
+    of: number,
+  });
   const {
     number: rollback,
     isHeld,

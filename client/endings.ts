@@ -15,7 +15,7 @@ import { readPolling } from './readiness';
 import { workflowInput } from './recovery';
 
 /** A release or deploy that Temporal has closed. */
-interface Closed extends ClosedRun {
+interface ClosedRunSource extends ClosedRun {
   rows(): Promise<readonly ArchiveRow[]>;
   remains(): Promise<readonly ArchiveRow[]>;
 }
@@ -37,7 +37,7 @@ export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: 
       return lastPollAt === null ? null : Date.parse(lastPollAt);
     },
     isUnanswered,
-    closed: async function* (sinceMs: number, untilMs: number): AsyncGenerator<Closed> {
+    closed: async function* (sinceMs: number, untilMs: number): AsyncGenerator<ClosedRunSource> {
       const runs = listClosedRuns(client, taskQueue, sinceMs, untilMs)[Symbol.asyncIterator]();
       for (let next = await call(() => runs.next()); !next.done; next = await call(() => runs.next())) {
         const info = next.value;
@@ -74,7 +74,7 @@ async function fetchOrigin({ client, namespace }: Temporal): Promise<{ name: str
 }
 
 /** The status of a run, or undefined to use only the lists. */
-type Ask = () => Promise<unknown>;
+type StatusQuery = () => Promise<unknown>;
 
 const queryStatus = ({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> =>
   client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () =>
@@ -84,7 +84,7 @@ const queryStatus = ({ client }: Temporal, { workflowId, runId }: WorkflowExecut
 async function readReleaseRows(
   temporal: Temporal,
   info: WorkflowExecutionInfo,
-  ask: Ask,
+  ask: StatusQuery,
 ): Promise<readonly ArchiveRow[]> {
   const input = await fetchRunInput<ReleaseInput>(temporal, info);
   const said = ((await ask()) ?? readMemoSummary<ReleaseSummary>(info)) as ReleaseStatus | undefined;
@@ -104,7 +104,7 @@ async function readReleaseRows(
 async function readDeployRows(
   temporal: Temporal,
   info: WorkflowExecutionInfo,
-  ask: Ask,
+  ask: StatusQuery,
 ): Promise<readonly ArchiveRow[]> {
   const input = await fetchRunInput<DeployInput>(temporal, info);
   const said = ((await ask()) ?? readMemoSummary<DeploySummary>(info)) as DeployStatus | undefined;

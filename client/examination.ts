@@ -72,21 +72,21 @@ const pollersSeen = (workers: QueueWorkers | null, nowMs: number): Poller[] =>
     .map(({ identity, build, lastPollAt }) => ({ identity, build, lastPollAt }));
 
 /** An examination that Temporal began: its own start time, and our times before and after. */
-interface Begun {
+interface ExaminationRun {
   readonly handle: WorkflowHandle;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-type Beside = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing' | 'unanswered'>;
+type ExaminationDetails = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing' | 'unanswered'>;
 
 /** Further queries, each independent: one without an answer hides no other. */
 async function lookBeside(
   temporal: Temporal,
   taskQueue: string,
-  begun: Begun | null,
+  begun: ExaminationRun | null,
   theirNowMs: number,
-): Promise<Beside> {
+): Promise<ExaminationDetails> {
   const { client } = temporal;
   const listing = begun === null ? null : lookAtLists(client, begun);
   const unanswered: UnansweredQuestion[] = [];
@@ -109,7 +109,7 @@ async function lookBeside(
 const LISTED_SOON_MS = 5_000;
 const LISTED_AGAIN_MS = 250;
 
-async function lookAtLists(client: Client, { handle, untilMs }: Begun): Promise<ListingLook> {
+async function lookAtLists(client: Client, { handle, untilMs }: ExaminationRun): Promise<ListingLook> {
   const query = `WorkflowId = '${handle.workflowId}'`;
   try {
     return await client.withDeadline(Date.now() + LISTS_BEHIND_MS + ASKED_WITHIN_MS, async () => {
@@ -134,7 +134,7 @@ async function fetchRegisteredAttributes({ connection, namespace }: Temporal): P
 /** The state is unknown, so the examination is awaited nevertheless. */
 const UNSEEN = { isPolled: true, lastPollAt: null };
 
-async function clockAhead(client: Client, { handle, fromMs, untilMs }: Begun): Promise<number> {
+async function clockAhead(client: Client, { handle, fromMs, untilMs }: ExaminationRun): Promise<number> {
   const { startTime } = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () => handle.describe());
   return aheadBetween(startTime.getTime(), fromMs, untilMs);
 }

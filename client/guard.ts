@@ -3,7 +3,7 @@ import type { PlatformFacts } from '../domain/access/platform';
 import type { ConveyorClient } from './api';
 import { CLIENT_OPERATIONS } from './operations';
 import { callOperation, clientFromRows, type AnyRow, type Operations } from './operations/row';
-import { PermissionGate, type Decided } from './permissionGate';
+import { PermissionGate, type PermitListener } from './permissionGate';
 
 /**
  * A client that checks before each operation whether its actor may do it, by the present configuration. Its caller must
@@ -15,7 +15,7 @@ export function guardClient(
   client: ConveyorClient,
   platform: () => PlatformFacts,
   door: Door,
-  decided: Decided = () => undefined,
+  decided: PermitListener = () => undefined,
 ): ConveyorClient {
   const gate = new PermissionGate(client, platform, door, decided);
   return {

@@ -3,7 +3,7 @@ import type { DeploySummary, HistoryRow, PipelineSummary, ReleaseSummary } from 
 import type { ConveyorClient } from './api';
 
 /** The state that workflows last left in Temporal's visibility, which can be read without a worker. */
-interface LastKnown {
+interface LastKnownState {
   readonly pipelines: readonly PipelineSummary[];
   readonly releases: readonly ReleaseSummary[];
   readonly deploys: readonly DeploySummary[];
@@ -14,7 +14,7 @@ type Lists = Pick<ConveyorClient, 'listPipelines' | 'listReleases' | 'listDeploy
 const MAX_STALE_ROWS = 200;
 
 /** A pipeline with its releases and deploys, or a single release or deploy, by id. Nothing for an invalid id. */
-export async function lastKnown(client: Lists, text: string): Promise<LastKnown> {
+export async function lastKnown(client: Lists, text: string): Promise<LastKnownState> {
   const id = parseId(text);
   if (id === undefined) return { pipelines: [], releases: [], deploys: [] };
   const query = { pipeline: id.pipeline, limit: MAX_STALE_ROWS };

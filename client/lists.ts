@@ -13,7 +13,7 @@ import { toPipelineSummary, memoSummary } from './pipelineIndex';
 import { findWorkflowProblems } from './problems';
 import { stateCondition } from './stateCondition';
 import { temporalUnreachable } from './unreachable';
-import { hasClosed, index, type Listed } from './visibility';
+import { hasClosed, index, type ListedKind } from './visibility';
 import type { Workflows } from './workflows';
 
 /**
@@ -54,7 +54,7 @@ const formatCloseTime = ({ closeTime, startTime }: WorkflowExecutionInfo): strin
 
 async function listWorkflows<T extends { readonly state: string }>(
   workflows: Workflows,
-  kind: Listed,
+  kind: ListedKind,
   { pipeline, state, limit }: ListQuery,
   rowOf: (info: WorkflowExecutionInfo) => T | undefined,
 ): Promise<T[]> {

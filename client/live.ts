@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { withRevertCounts, type Counted } from '../domain/deploy/counts';
+import { withRevertCounts, type UpdateUnitCounts } from '../domain/deploy/counts';
 import { continuesByItself } from '../domain/deploy/view';
 import type { TurnWait } from '../domain/fleet/unit';
 import type { Verdict } from '../domain/health/verdict';
@@ -9,7 +9,7 @@ import type { ActionView, DeployStatus, HealthRow, Pause } from '../domain/views
 import { payloadsIn, type ReadPayload } from './activityPayloads';
 
 /** The last heartbeat of a running activity, and the failure of its last attempt, unless it is only waiting. */
-export interface Pending {
+export interface PendingActivityView {
   readonly id: string;
   readonly activity: string;
   /** An attempt runs; it waits for its next look; or it waits for a retry or a worker. */
@@ -27,7 +27,7 @@ export interface Pending {
 /** The server's view of a workflow, which needs no worker. */
 export interface ServerView {
   /** Its pending activities; none once it has ended. */
-  readonly pending: readonly Pending[];
+  readonly pending: readonly PendingActivityView[];
   /** Since when the workflow has needed a worker, in ms since the epoch; null if it needs none, or a worker has begun. */
   readonly untakenSinceMs: number | null;
   readonly status: WorkflowExecutionStatusName;
@@ -51,12 +51,12 @@ const STARTED = 2;
 const untakenSince = (task: WorkflowDescription['raw']['pendingWorkflowTask']): number | null =>
   task && task.state !== STARTED ? toEpochMs(task.originalScheduledTime ?? task.scheduledTime) : null;
 
-const readPendingActivities = (raw: WorkflowDescription['raw'], read: ReadPayload): Promise<Pending[]> =>
+const readPendingActivities = (raw: WorkflowDescription['raw'], read: ReadPayload): Promise<PendingActivityView[]> =>
   Promise.all((raw.pendingActivities ?? []).map((activity) => readPendingActivity(activity, read)));
 
 type PendingActivity = NonNullable<WorkflowDescription['raw']['pendingActivities']>[number];
 
-async function readPendingActivity(activity: PendingActivity, read: ReadPayload): Promise<Pending> {
+async function readPendingActivity(activity: PendingActivity, read: ReadPayload): Promise<PendingActivityView> {
   const { activityType, heartbeatDetails, lastFailure, attempt, state, nextAttemptScheduleTime: next } = activity;
   const id = activity.activityId ?? '';
   const atMs = Math.max(
@@ -88,10 +88,10 @@ type LiveDeploy = Omit<DeployStatus, 'webUi'>;
  * A deploy's status with the present results of its activities: counts while updating, verdicts while baking, an outage
  * and its end.
  */
-export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): LiveDeploy {
+export function mergeDeploy(status: LiveDeploy, pending: readonly PendingActivityView[]): LiveDeploy {
   const known = { ...status, paused: status.paused && withNow(status.paused, pending) };
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
-    const seen = heartbeat as Partial<Counted & { rows: readonly HealthRow[]; waits: TurnWait }> | undefined;
+    const seen = heartbeat as Partial<UpdateUnitCounts & { rows: readonly HealthRow[]; waits: TurnWait }> | undefined;
     const { units, totals } = seen ?? {};
     const counted = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
     const shown = seen?.waits ? withTurn(counted, seen.waits) : counted;
@@ -104,7 +104,7 @@ export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): Li
 }
 
 /** A pause by a dependency, with its present state: the workflow itself learns nothing until the dependency answers. */
-export function withNow(paused: Pause, pending: readonly Pending[]): Pause {
+export function withNow(paused: Pause, pending: readonly PendingActivityView[]): Pause {
   const tried = pending.find(({ failure }) => failure !== null);
   const seen = pending.find(({ activity, heartbeat }) => activity === 'watchHealth' && heartbeat !== undefined);
   const one = tried ?? seen;
@@ -130,7 +130,7 @@ const withTurn = (status: LiveDeploy, { reason, ahead }: TurnWait): LiveDeploy =
   summary: `${status.summary}; ${reason}`,
 });
 
-function withUnits(status: LiveDeploy, counted: Counted): LiveDeploy {
+function withUnits(status: LiveDeploy, counted: UpdateUnitCounts): LiveDeploy {
   if (status.state === 'reverting' && status.revert)
     return { ...status, revert: withRevertCounts(status.revert, counted) };
   return {
@@ -140,7 +140,7 @@ function withUnits(status: LiveDeploy, counted: Counted): LiveDeploy {
 }
 
 /** An action's view with the progress that its service reported last. */
-export function mergeAction(view: ActionView, pending: readonly Pending[]): ActionView {
+export function mergeAction(view: ActionView, pending: readonly PendingActivityView[]): ActionView {
   const mine = pending.find(({ heartbeat }) => (heartbeat as { action?: string } | undefined)?.action === view.name);
   if (view.state !== 'running' || mine === undefined) return view;
   const {

@@ -4,7 +4,7 @@ import { workflowIds } from '../domain/ids';
 import { requireAction } from '../domain/target';
 import { payloadsIn, type ReadPayload } from './activityPayloads';
 import type { ActionLogs, RunLog } from './api';
-import { serverView, type Pending } from './live';
+import { serverView, type PendingActivityView } from './live';
 import type { Workflows } from './workflows';
 
 /**
@@ -67,7 +67,7 @@ async function fetchHistories(client: Client, workflowId: string): Promise<Event
   return histories;
 }
 
-async function runsIn(events: Events, pending: readonly Pending[], read: ReadPayload): Promise<RunLog[]> {
+async function runsIn(events: Events, pending: readonly PendingActivityView[], read: ReadPayload): Promise<RunLog[]> {
   const ends = await activityEnds(events, read);
   const runs: RunLog[] = [];
   for (const { eventId, activityTaskScheduledEventAttributes: scheduled, userMetadata } of events) {
@@ -87,7 +87,7 @@ type RunEnd = Partial<Omit<RunLog, 'run' | 'title'>> & Pick<RunLog, 'state'>;
 /** The last message of a run. */
 type RunOutput = Partial<Pick<RunLog, 'message' | 'url' | 'log'>>;
 
-function readRunProgress(run: string, pending: readonly Pending[]): RunEnd {
+function readRunProgress(run: string, pending: readonly PendingActivityView[]): RunEnd {
   const mine = pending.find(({ heartbeat }) => (heartbeat as { run?: string } | undefined)?.run === run);
   const { message = null, url = null, log = null } = (mine?.heartbeat ?? {}) as RunOutput;
   return { state: 'running', message: mine?.failure ?? message, url, log };

@@ -3,7 +3,7 @@ import { conveyorError } from '../domain/errors';
 import { workflowOfRun } from '../domain/ids';
 import type { LookNow } from './api';
 import { GRPC } from './grpcStatus';
-import { serverView, type Pending } from './live';
+import { serverView, type PendingActivityView } from './live';
 import type { Workflows } from './workflows';
 
 /**
@@ -26,7 +26,10 @@ export async function lookNow(workflows: Workflows, runId: string): Promise<Look
   return workflows.withWording(runId, () => call().catch(lookFailure), { notFound });
 }
 
-function follower(pending: readonly Pending[], runId: string): { readonly how: LookNow; readonly id?: string } {
+function follower(
+  pending: readonly PendingActivityView[],
+  runId: string,
+): { readonly how: LookNow; readonly id?: string } {
   for (const { id, activity, stage, heartbeat } of pending) {
     if (activity !== 'runAction') continue;
     const seen = heartbeat as { readonly run?: string } | undefined;

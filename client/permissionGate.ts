@@ -16,7 +16,7 @@ import { decideApply, decideBug, decideVerb } from './about';
 import type { ConveyorClient } from './api';
 
 /** Receives the rule that permits an operation. */
-export type Decided = (rule: string) => void;
+export type PermitListener = (rule: string) => void;
 
 /** The permitting rule; missing without a platform section, when workflows check owners themselves. */
 export interface Permit {
@@ -29,7 +29,7 @@ export class PermissionGate {
     private readonly client: ConveyorClient,
     private readonly platform: () => PlatformFacts,
     private readonly door: Door,
-    private readonly decided: Decided,
+    private readonly decided: PermitListener,
   ) {}
 
   async to(

@@ -45,7 +45,7 @@ export async function temporalReadiness(
 }
 
 /** The workers that poll a task queue and would get its work. */
-export interface Polling {
+export interface PollingState {
   /** Whether a worker has polled within two minutes. */
   readonly isPolled: boolean;
   /** The build that the work is for, if workers have builds. */
@@ -64,12 +64,12 @@ export async function readPolling(
   temporal: Pick<Temporal, 'client' | 'namespace'>,
   taskQueue: string,
   wanted?: Build,
-): Promise<Polling> {
+): Promise<PollingState> {
   return judgePolling(await workersAt(temporal, taskQueue), wanted);
 }
 
 /** The same, for workers already read. */
-export function judgePolling({ current, lastPolls }: QueueWorkers, wanted?: Build, nowMs = Date.now()): Polling {
+export function judgePolling({ current, lastPolls }: QueueWorkers, wanted?: Build, nowMs = Date.now()): PollingState {
   const build = wanted === undefined ? current : wanted;
   const named = build === null && lastPolls.every(([one]) => one === null) ? {} : { build };
   const last = lastPolls.find(([one]) => one === build)?.[1];

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@tempor
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow';
 import { workflowIds } from '../domain/ids';
 import { isOpenStatus } from '../domain/openStatus';
-import type { Found } from '../domain/pipeline/document';
+import type { RecoveredFacts } from '../domain/pipeline/document';
 import { pickIdentity } from '../domain/artifact';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
@@ -11,10 +11,10 @@ import { WORKER_TIMEOUT_MS, isUnanswered } from './connection';
 import { newestReleases } from './visibility';
 
 /** The remains of a pipeline whose workflow has ended. */
-export interface Left {
+export interface PriorRecords {
   /** Its records: complete, or as at the beginning of its last history; null if none are left. */
   readonly state: PipelineState | null;
-  readonly found: Found;
+  readonly found: RecoveredFacts;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface Left {
  * running workflow without records was started by a caller that was then refused; it receives these records. Reads only. @throws the client's error
  * if no worker or server answers, because existing records must not be taken for lost
  */
-export async function findPriorRecords(client: Client, pipeline: string): Promise<Left | undefined> {
+export async function findPriorRecords(client: Client, pipeline: string): Promise<PriorRecords | undefined> {
   const workflowId = workflowIds.pipeline(pipeline);
   const newest = await stateOfRun(client, workflowId);
   if (newest !== null && (await isWorkflowRunning(client, workflowId))) return undefined;
@@ -90,7 +90,11 @@ export async function isWorkflowRunning(client: Client, workflowId: string): Pro
  * Releases missing from the records: visibility lists them, and newer ones are probed one by one. If a stranger
  * started a workflow under such an id, its number is taken, but it is not a release.
  */
-async function findMissingReleases(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
+async function findMissingReleases(
+  client: Client,
+  pipeline: string,
+  state: PipelineState | null,
+): Promise<RecoveredFacts> {
   const listed = (await newestReleases(client, pipeline)).filter((number) => number <= MAX_NUMBER);
   let nextNumber = Math.max(state?.nextNumber ?? 1, ...listed.map((number) => number + 1));
   const late: number[] = [];

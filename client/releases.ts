@@ -2,7 +2,7 @@ import type { Artifact } from '../domain/artifact';
 import { ConveyorError, unfitError } from '../domain/errors';
 import { unfitArtifacts, unfitTrigger } from '../domain/excess';
 import { releaseId, workflowIds } from '../domain/ids';
-import type { Started, StartInput, Submitted } from '../workflows/messages';
+import type { StartResult, StartInput, SubmitResult } from '../workflows/messages';
 import type { EmergencyPush, Rerun } from './api';
 import type { Workflows } from './workflows';
 
@@ -11,12 +11,12 @@ import type { Workflows } from './workflows';
  */
 
 export async function createRelease(workflows: Workflows, pipeline: string, input: StartInput) {
-  const started = await executeUpdate<Started>(workflows, pipeline, 'start-release', input);
+  const started = await executeUpdate<StartResult>(workflows, pipeline, 'start-release', input);
   return { ...started, id: releaseId(pipeline, started.number) };
 }
 
 export async function submitArtifacts(workflows: Workflows, pipeline: string, input: StartInput) {
-  const submitted = await executeUpdate<Submitted>(workflows, pipeline, 'submit', input);
+  const submitted = await executeUpdate<SubmitResult>(workflows, pipeline, 'submit', input);
   return { ...submitted, id: submitted.number === null ? null : releaseId(pipeline, submitted.number) };
 }
 
@@ -48,7 +48,7 @@ export async function rerunRelease(
   const by = permitted === undefined ? {} : { permitted };
   const trigger = { kind, actor, key, ...(reason === undefined ? {} : { reason }), ...by } as const;
   const id = releaseId(pipeline, number);
-  const started = await executeUpdate<Started>(
+  const started = await executeUpdate<StartResult>(
     workflows,
     pipeline,
     'start-release',

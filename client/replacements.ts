@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { findReplacement, type Brought } from '../domain/brought';
+import { findReplacement, type BroughtVersion } from '../domain/brought';
 import { areBrought } from '../domain/broughtShapes';
 import { hashConfig } from '../domain/deploy/result';
 import { BROUGHT_MEMO } from '../domain/mutex';
@@ -31,11 +31,11 @@ export async function withReplacements(
     .withDeadline(Date.now() + LOCKS_TIMEOUT_MS, () =>
       Promise.all([...pushTypes].map((one) => readRunningVersions(client, one))),
     )
-    .catch((): LocksRead[] => [NOTHING_READ]);
+    .catch((): LockReadResult[] => [NOTHING_READ]);
   return Object.fromEntries(
     Object.entries(lastGood).map(([action, good]) => {
       const deploy = deploysWithConfig({ actions }).find(([name]) => name === action)?.[1];
-      const isOwn = (one: Brought): boolean =>
+      const isOwn = (one: BroughtVersion): boolean =>
         one.pipeline === pipeline &&
         one.release === good.release &&
         (one.action === action || (deploy !== undefined && one.config === hashConfig(deploy)));
@@ -52,13 +52,17 @@ const isRenamed = (lastGood: LastGood, history: PipelineState['history']): boole
   });
 
 /** The version that each service runs, and whether all services were read. */
-interface LocksRead {
-  readonly services: readonly (readonly Brought[])[];
+interface LockReadResult {
+  readonly services: readonly (readonly BroughtVersion[])[];
   readonly isWhole: boolean;
 }
-const NOTHING_READ: LocksRead = { services: [], isWhole: false };
+const NOTHING_READ: LockReadResult = { services: [], isWhole: false };
 
-function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => boolean, good: GoodView): GoodView {
+function withReplacement(
+  read: readonly LockReadResult[],
+  isOwn: (one: BroughtVersion) => boolean,
+  good: GoodView,
+): GoodView {
   for (const all of read.flatMap(({ services }) => services)) {
     const own = all.find(isOwn);
     if (own === undefined) continue;
@@ -75,9 +79,9 @@ function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => bo
 }
 
 /** The version that each service of a push type runs, from the newest run of its lock. */
-async function readRunningVersions(client: Client, pushType: string): Promise<LocksRead> {
+async function readRunningVersions(client: Client, pushType: string): Promise<LockReadResult> {
   const prefix = queryWords([`lock/${pushType}/`]);
-  const services = new Map<string, readonly Brought[]>();
+  const services = new Map<string, readonly BroughtVersion[]>();
   let seen = 0;
   for await (const { workflowId, memo } of client.workflow.list({
     query: `WorkflowType = 'lock' AND WorkflowId STARTS_WITH ${prefix}`,

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { isUnanswered, type Temporal } from './connection';
 import { getPinnedBuild } from './builds';
-import { readPolling, type Polling } from './readiness';
+import { readPolling, type PollingState } from './readiness';
 import { temporalUnreachable } from './unreachable';
 import { whyNothingIsStored } from './writes';
 
@@ -62,7 +62,7 @@ async function notAnswered(temporal: Temporal, { id }: Recipient, polled: QueueL
 }
 
 /** The pollers of a workflow's task queue; undefined if the server does not answer. */
-type QueueLook = (Polling & { readonly queue: string }) | 'silent' | undefined;
+type QueueLook = (PollingState & { readonly queue: string }) | 'silent' | undefined;
 
 /** A silent server is asked once more, because it may have been busy for a moment. */
 async function probeQueue(temporal: Temporal, asked: Recipient): Promise<QueueLook> {

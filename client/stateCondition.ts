@@ -1,10 +1,10 @@
-import { queryWords, type Listed } from './visibility';
+import { queryWords, type ListedKind } from './visibility';
 
 /**
  * The visibility condition for a state. It may match a few more rows, which callers filter out (client/lists.ts). An
  * unknown state finds nothing.
  */
-export function stateCondition(kind: Listed, state: string): string {
+export function stateCondition(kind: ListedKind, state: string): string {
   const { tags, or = [] } = OF_STATES[kind](state);
   return `(${[`ConveyorState IN (${queryWords(tags)})`, ...or].join(' OR ')})`;
 }
@@ -18,7 +18,7 @@ interface Condition {
 const ENDED_FROM_OUTSIDE = `ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed', 'Canceled')`;
 const WITHOUT_TAG = 'ConveyorState IS NULL';
 
-const OF_STATES: Readonly<Record<Listed, (state: string) => Condition>> = {
+const OF_STATES: Readonly<Record<ListedKind, (state: string) => Condition>> = {
   pipeline: (state) => ({ tags: [state], or: [WITHOUT_TAG] }),
   release: (state) => ({
     tags: state === 'paused' ? ['paused', 'running'] : [state],

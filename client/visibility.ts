@@ -13,7 +13,7 @@ import { splitPortions } from '../domain/portions';
  */
 export async function* index(
   client: Client,
-  kind: Listed,
+  kind: ListedKind,
   {
     pipeline,
     condition,
@@ -32,15 +32,15 @@ export async function* index(
   }
 }
 
-export type Listed = 'pipeline' | 'release' | 'deploy';
+export type ListedKind = 'pipeline' | 'release' | 'deploy';
 
-const getListedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
+const getListedKey = (kind: ListedKind, { workflowId }: WorkflowExecutionInfo): string =>
   kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
 
 /** A condition may match an earlier run or attempt but not the later one that counts. */
 async function* withoutEarlier(
   client: Client,
-  kind: Listed,
+  kind: ListedKind,
   found: AsyncIterable<WorkflowExecutionInfo>,
 ): AsyncGenerator<WorkflowExecutionInfo> {
   for await (const some of splitPortions(found, ASKED_AT_ONCE)) {
@@ -73,7 +73,7 @@ const NEWEST = 100;
 
 function queryWorkflows(
   client: Client,
-  kind: Listed,
+  kind: ListedKind,
   pipeline: string | undefined,
   condition = '',
   pageSize?: number,

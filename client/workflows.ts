@@ -32,7 +32,7 @@ import { listPage, workflowPage } from './webUi';
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
 
 /** The wording of errors. */
-interface Wording {
+interface ErrorWording {
   readonly notFound: () => ConveyorError;
   readonly refused?: (code: string, failure: ApplicationFailure) => ConveyorError;
   /** The addressee of the call, which gives up if no worker polls for it. */
@@ -162,7 +162,7 @@ export class Workflows {
   }
 
   /** Runs a call with a deadline, and translates failures into the table of errors. */
-  async withWording<T>(id: string, call: () => Promise<T>, wording: Wording): Promise<T> {
+  async withWording<T>(id: string, call: () => Promise<T>, wording: ErrorWording): Promise<T> {
     const { client, address } = this.temporal;
     const { workflowId } = wording;
     const ask = workflowId === undefined ? call : () => unlessUnpolled(this.temporal, { workflowId, id }, call);

@@ -1,5 +1,5 @@
 import { pickIdentity, type Artifact } from './artifact';
-import { toNamed, type Named } from './deploy/snapshot';
+import { toNamed, type NamedUnits } from './deploy/snapshot';
 import { FLEET_LIMITS } from './fleet/limits';
 import type { Unit } from './fleet/unit';
 import { releaseId } from './ids';
@@ -12,7 +12,7 @@ import { hasMark, computeUnitMark, markUnits, splitMarks } from './unitMarks';
  * The versions that run on a service, with the pipelines that brought them: the lock of the service keeps one entry for each deploy action, newest
  * last. A version without an entry is unknown, and blocks nothing.
  */
-export interface Brought {
+export interface BroughtVersion {
   readonly pipeline: string;
   readonly release: number;
   readonly action: string;
@@ -32,13 +32,13 @@ export interface Brought {
 }
 
 /** The form in which a deploy reports it to the lock. */
-export interface BroughtReport extends Brought {
+export interface BroughtReport extends BroughtVersion {
   /** Units that it left to other pipelines (the first ones, if there are many): its entry precedes theirs. */
   readonly kept?: readonly string[];
 }
 
 /** A release that runs in place of a version that a deploy had brought. */
-export interface Replaced {
+export interface VersionReplacement {
   /** `web-b/1`. */
   readonly by: string;
   readonly version: string;
@@ -55,8 +55,8 @@ export interface Replaced {
  */
 type UnitRule = 'marks' | 'names';
 
-type DeployName = Pick<Brought, 'pipeline' | 'action'>;
-export type BroughtBy = DeployName & Pick<Brought, 'config'>;
+type DeployName = Pick<BroughtVersion, 'pipeline' | 'action'>;
+export type BroughtBy = DeployName & Pick<BroughtVersion, 'config'>;
 
 const isBroughtIn = (one: DeployName, other: DeployName): boolean =>
   one.pipeline === other.pipeline && one.action === other.action;
@@ -85,12 +85,12 @@ export const marksOfMany = (ids: readonly string[]): string | undefined =>
  * that pipeline's; if it left units to others, it precedes theirs.
  */
 export function withBrought(
-  all: readonly Brought[],
+  all: readonly BroughtVersion[],
   { kept = [], ...one }: BroughtReport,
   rule: UnitRule = 'marks',
-): readonly Brought[] {
+): readonly BroughtVersion[] {
   // A stopped deploy never replaces a finished one.
-  const isReplaced = (other: Brought): boolean =>
+  const isReplaced = (other: BroughtVersion): boolean =>
     isBroughtIn(other, one) && (!hasStopped(one, rule) || hasStopped(other, rule));
   const others = all.filter((other) => !isReplaced(other));
   const keeper = firstKeeper(all, { ...one, kept }, rule);
@@ -100,11 +100,11 @@ export function withBrought(
 }
 
 function firstKeeper(
-  all: readonly Brought[],
-  { kept, ...own }: Brought & { readonly kept: readonly string[] },
+  all: readonly BroughtVersion[],
+  { kept, ...own }: BroughtVersion & { readonly kept: readonly string[] },
   rule: UnitRule,
-): Brought | undefined {
-  const isKeeper = (other: Brought): boolean => {
+): BroughtVersion | undefined {
+  const isKeeper = (other: BroughtVersion): boolean => {
     const isUnknown = rule === 'names' && other.units === undefined;
     if (other.pipeline === own.pipeline) return false;
     return isUnknown ? other.config === own.config : kept.some((unit) => hasUnit(other, unit));
@@ -112,13 +112,13 @@ function firstKeeper(
   return all.slice(rule === 'names' ? 0 : findLastOwnIndex(all, own, rule) + 1).find(isKeeper);
 }
 
-const hasStopped = ({ stopped }: Brought, rule: UnitRule): boolean => stopped === true && rule === 'marks';
+const hasStopped = ({ stopped }: BroughtVersion, rule: UnitRule): boolean => stopped === true && rule === 'marks';
 
 /**
  * If all deploys together have too many units, those of the oldest are forgotten, and that deploy counts as having any
  * unit.
  */
-function withinLimits(all: readonly Brought[]): readonly Brought[] {
+function withinLimits(all: readonly BroughtVersion[]): readonly BroughtVersion[] {
   const { brought, bringers } = SERVICE_LIMITS;
   const known = all.slice(-bringers.max);
   let room = brought.max - jsonBytes(known);
@@ -130,7 +130,7 @@ function withinLimits(all: readonly Brought[]): readonly Brought[] {
   return newestWithin(fitting, brought.max);
 }
 
-function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): number {
+function placeOfBack(others: readonly BroughtVersion[], one: BroughtVersion, rule: UnitRule): number {
   if (hasStopped(one, rule)) return -1;
   const at = others.findLastIndex((other) => !hasStopped(other, rule) && unitsInCommon(one, other, rule) !== 'none');
   const under = others[at];
@@ -143,22 +143,22 @@ function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): 
  * the action's own.
  */
 export function listBroughtSince(
-  all: readonly Brought[],
+  all: readonly BroughtVersion[],
   own: BroughtBy,
   rule: UnitRule = 'marks',
-): readonly Brought[] {
+): readonly BroughtVersion[] {
   const at = findLastOwnIndex(all, own, rule);
   const mine = rule === 'marks' ? all[at] : undefined;
-  const mayConcern = (other: Brought): boolean =>
+  const mayConcern = (other: BroughtVersion): boolean =>
     knowsUnits(other, rule) || other.config === own.config || (mine !== undefined && mine.version !== other.version);
   return all.slice(at + 1).filter((other) => other.pipeline !== own.pipeline && mayConcern(other));
 }
 
-const knowsUnits = ({ units, marks }: Brought, rule: UnitRule): boolean =>
+const knowsUnits = ({ units, marks }: BroughtVersion, rule: UnitRule): boolean =>
   units !== undefined || (rule === 'marks' && marks !== undefined);
 
 /** A deploy renamed since then is found by its configuration. */
-function findLastOwnIndex(all: readonly Brought[], own: BroughtBy, rule: UnitRule): number {
+function findLastOwnIndex(all: readonly BroughtVersion[], own: BroughtBy, rule: UnitRule): number {
   const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
   return byName >= 0
     ? byName
@@ -177,9 +177,9 @@ export interface TaskCounts {
  */
 export const findKeeper = (
   unit: Unit,
-  since: readonly Brought[],
-  counted: (stopped: Brought) => TaskCounts | undefined = () => undefined,
-): Brought | undefined =>
+  since: readonly BroughtVersion[],
+  counted: (stopped: BroughtVersion) => TaskCounts | undefined = () => undefined,
+): BroughtVersion | undefined =>
   since.findLast((one) => {
     if (!hasUnit(one, unit.id)) return false;
     const count = one.stopped ? counted(one) : undefined;
@@ -187,18 +187,18 @@ export const findKeeper = (
   });
 
 /** Also true if its units are not known. */
-export const hasUnit = ({ units, marks }: Brought, id: string): boolean =>
+export const hasUnit = ({ units, marks }: BroughtVersion, id: string): boolean =>
   units?.includes(id) ?? (marks === undefined || hasMark(marks, id));
 
 /** Units that a rollback or follow-on leaves alone, since another pipeline has brought its version there. */
-export interface KeptUnits extends Named {
+export interface KeptUnits extends NamedUnits {
   readonly by: string;
   readonly version: string;
 }
 
 export function buildKeptUnits(
-  keepers: ReadonlyMap<string, Brought>,
-  since: readonly Brought[],
+  keepers: ReadonlyMap<string, BroughtVersion>,
+  since: readonly BroughtVersion[],
 ): KeptUnits | undefined {
   const all = [...keepers.values()];
   const newest = since.findLast((one) => all.includes(one));
@@ -215,7 +215,11 @@ export function buildKeptUnits(
  * The release that replaced an action's version, everywhere or on some units; null if it still runs, as far as is
  * known.
  */
-export function findReplacement(all: readonly Brought[], own: Brought, rule: UnitRule = 'marks'): Replaced | null {
+export function findReplacement(
+  all: readonly BroughtVersion[],
+  own: BroughtVersion,
+  rule: UnitRule = 'marks',
+): VersionReplacement | null {
   const since = listBroughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
   const through = since.filter((other) => !hasStopped(other, rule));
   const relevant = through.length > 0 ? through : since;
@@ -232,7 +236,7 @@ export function findReplacement(all: readonly Brought[], own: Brought, rule: Uni
 }
 
 /** The units of an entry that others have taken, in words: by name, or as a count if there are many. */
-function describeTakenUnits(own: Brought, since: readonly Brought[]) {
+function describeTakenUnits(own: BroughtVersion, since: readonly BroughtVersion[]) {
   const mine = marksIn(own);
   if (mine === undefined) return undefined;
   const others = new Set(since.flatMap((other) => marksIn(other) ?? []));
@@ -246,20 +250,24 @@ function describeTakenUnits(own: Brought, since: readonly Brought[]) {
 
 export interface ReplacedNotice extends DeployName {
   readonly release: number;
-  readonly by: Replaced | null;
+  readonly by: VersionReplacement | null;
 }
 
 /** The lock's knowledge after a deploy finished, and the messages to pipelines whose versions it affects. */
 export function learnBrought(
-  before: readonly Brought[],
+  before: readonly BroughtVersion[],
   brought: BroughtReport,
   rule: UnitRule = 'marks',
-): { readonly after: readonly Brought[]; readonly notices: readonly ReplacedNotice[] } {
+): { readonly after: readonly BroughtVersion[]; readonly notices: readonly ReplacedNotice[] } {
   const after = withBrought(before, brought, rule);
   return { after, notices: listReplacedNotices(before, after, rule) };
 }
 
-function listReplacedNotices(before: readonly Brought[], after: readonly Brought[], rule: UnitRule): ReplacedNotice[] {
+function listReplacedNotices(
+  before: readonly BroughtVersion[],
+  after: readonly BroughtVersion[],
+  rule: UnitRule,
+): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
     if (hasStopped(own, rule)) return [];
     const then = before.find((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
@@ -272,17 +280,21 @@ function listReplacedNotices(before: readonly Brought[], after: readonly Brought
   });
 }
 
-const describeBrought = (replaced: Replaced | null): string =>
+const describeBrought = (replaced: VersionReplacement | null): string =>
   replaced === null ? '' : [replaced.by, replaced.version, replaced.on].join();
 
 /** `web-b/1` */
-export const formatBringer = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
+export const formatBringer = ({ pipeline, release }: BroughtVersion): string => releaseId(pipeline, release);
 
 /**
  * Whether the other has all, some or none of the units of the first. If that is unknown and both have the same version:
  * none.
  */
-function unitsInCommon(one: Brought, other: Brought, rule: UnitRule): 'all' | 'some' | 'none' | 'unknown' {
+function unitsInCommon(
+  one: BroughtVersion,
+  other: BroughtVersion,
+  rule: UnitRule,
+): 'all' | 'some' | 'none' | 'unknown' {
   if (one.config === other.config) return 'all';
   if (rule === 'names' && !(one.units && other.units)) return 'none';
   const [mine, theirs] = [marksIn(one), marksIn(other)];
@@ -293,5 +305,5 @@ function unitsInCommon(one: Brought, other: Brought, rule: UnitRule): 'all' | 's
   return common === mine.length ? 'all' : 'some';
 }
 
-const marksIn = ({ units, marks }: Brought): readonly string[] | undefined =>
+const marksIn = ({ units, marks }: BroughtVersion): readonly string[] | undefined =>
   units?.map(computeUnitMark) ?? (marks === undefined ? undefined : splitMarks(marks));

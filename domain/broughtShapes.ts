@@ -1,4 +1,4 @@
-import type { Brought, BroughtReport, ReplacedNotice } from './brought';
+import type { BroughtVersion, BroughtReport, ReplacedNotice } from './brought';
 import { areTexts, isJsonObject, isText } from './json';
 import { SERVICE_LIMITS } from './limits';
 import { jsonBytes } from './size';
@@ -26,7 +26,7 @@ const isSmall = (value: object): boolean => jsonBytes(value) <= SERVICE_LIMITS.b
 
 const isTime = (value: unknown): boolean => isText(value) && Number.isFinite(Date.parse(value));
 
-export const areBrought = (value: unknown): value is readonly Brought[] =>
+export const areBrought = (value: unknown): value is readonly BroughtVersion[] =>
   Array.isArray(value) && value.every(isBrought);
 
 export const isReplacedNotice = (value: unknown): value is ReplacedNotice =>

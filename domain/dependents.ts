@@ -4,7 +4,7 @@
 export type Dependents = ReadonlyMap<string, readonly string[]>;
 
 /** How a target is reached: the number of dependencies, and the next one, `via`; null at the target itself. */
-export interface Reached {
+export interface DependencyRoute {
   readonly depth: number;
   readonly via: string | null;
 }
@@ -22,8 +22,12 @@ export function invertDependencies(dependencies: ReadonlyMap<string, readonly st
 }
 
 /** All dependents of a target up to a depth, by their shortest chain; the target itself at depth 0. */
-export function walkDependents(dependents: Dependents, target: string, depth: number): ReadonlyMap<string, Reached> {
-  const reached = new Map<string, Reached>([[target, { depth: 0, via: null }]]);
+export function walkDependents(
+  dependents: Dependents,
+  target: string,
+  depth: number,
+): ReadonlyMap<string, DependencyRoute> {
+  const reached = new Map<string, DependencyRoute>([[target, { depth: 0, via: null }]]);
   // Iterating a map includes entries added meanwhile, so it serves as the queue.
   for (const [name, { depth: far }] of reached) {
     if (far >= depth) break;
@@ -34,7 +38,7 @@ export function walkDependents(dependents: Dependents, target: string, depth: nu
 }
 
 /** The chain from a reached target down to the start of the walk. */
-export function pathDown(reached: ReadonlyMap<string, Reached>, from: string): readonly string[] {
+export function pathDown(reached: ReadonlyMap<string, DependencyRoute>, from: string): readonly string[] {
   const path: string[] = [];
   for (let at: string | null = from; at !== null; at = reached.get(at)?.via ?? null) path.push(at);
   return path;

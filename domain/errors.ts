@@ -3,7 +3,7 @@ import { redactUrl } from './shownUrl';
 import { noWorkerWords, workerCommand, type Build } from './builds';
 import { describeTemporalState, tlsRemedy, type TemporalState } from './temporalAway';
 import { lastPollWords } from './text';
-import type { Unfit } from './unfit';
+import type { InvalidInput } from './unfit';
 
 /**
  * Every error that a person or a script can meet, in one table: the message, a hint, whether another try may help, and
@@ -697,5 +697,5 @@ export function conveyorError<C extends ErrorCode>(code: C, params: Params<C>): 
 }
 
 /** The error for input that every entry point refuses. */
-export const unfitError = (unfit: Unfit): ConveyorError =>
+export const unfitError = (unfit: InvalidInput): ConveyorError =>
   'why' in unfit ? conveyorError('invalid-text', unfit) : conveyorError('over-limit', unfit);

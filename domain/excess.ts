@@ -3,23 +3,24 @@ import { ARTIFACT_LIMITS, REQUEST_LIMITS, type Limit } from './limits';
 import { whyNotOrdered } from './pipeline/order';
 import { LINES, whyNotPlain, escapeUnsafe } from './plainText';
 import { jsonBytes, sizeAndLimit, textBytes } from './size';
-import type { BadText, Excess, Unfit } from './unfit';
+import type { BadText, Excess, InvalidInput } from './unfit';
 import type { CommandInput } from './verbs';
 import type { Trigger } from './views';
 
 /** Undefined if nothing is wrong. */
-export const unfitArtifacts = (artifacts: readonly Artifact[]): Unfit | undefined =>
+export const unfitArtifacts = (artifacts: readonly Artifact[]): InvalidInput | undefined =>
   excessOfArtifacts(artifacts) ?? firstFound(artifacts, badTextIn);
 
-export const unfitArtifact = (artifact: Artifact): Unfit | undefined =>
+export const unfitArtifact = (artifact: Artifact): InvalidInput | undefined =>
   excessOfArtifact(artifact) ?? badTextIn(artifact);
 
-export const unfitTrigger = (trigger: Trigger): Unfit | undefined =>
+export const unfitTrigger = (trigger: Trigger): InvalidInput | undefined =>
   excessOfTrigger(trigger) ?? firstFound(textsOfTrigger(trigger), (given) => notPlain(given));
 
-export const unfitKey = (key: string): Unfit | undefined => excessOfKey(key) ?? notPlain([REQUEST_LIMITS.key, key]);
+export const unfitKey = (key: string): InvalidInput | undefined =>
+  excessOfKey(key) ?? notPlain([REQUEST_LIMITS.key, key]);
 
-export const unfitCommand = (command: CommandInput): Unfit | undefined =>
+export const unfitCommand = (command: CommandInput): InvalidInput | undefined =>
   excessOfCommand(command) ?? firstFound(textsOfCommand(command), (given) => notPlain(given));
 
 /**
@@ -135,7 +136,8 @@ export const stringsIn = (list: unknown): string[] =>
 /** A sentence, for places without room for an error and its hint. */
 export const excessText = ({ what, size, limit }: Excess): string => `${what} is ${size}, more than ${limit}`;
 
-export const unfitText = (unfit: Unfit): string => ('why' in unfit ? `${unfit.what} ${unfit.why}` : excessText(unfit));
+export const unfitText = (unfit: InvalidInput): string =>
+  'why' in unfit ? `${unfit.what} ${unfit.why}` : excessText(unfit);
 
 /** The excess over a limit; `of` tells which of several things has it. */
 export function over(limit: Limit, size: number, of: string = ''): Excess | undefined {

@@ -1,4 +1,4 @@
-import type { Brought } from './brought';
+import type { BroughtVersion } from './brought';
 import { areTexts, isJsonObject, isText } from './json';
 
 /**
@@ -21,7 +21,7 @@ export interface Mutex {
   /** Missing in locks that are older than canaries. */
   readonly guests?: readonly Canary[];
   /** For the lock of a service: the versions that run there. Left out if nothing is known. */
-  readonly brought?: readonly Brought[];
+  readonly brought?: readonly BroughtVersion[];
 }
 
 export interface LockHolder {

@@ -19,18 +19,22 @@ export interface Policy {
  * The reason why the actor of a request may not command; undefined if they may. If a server already permitted it by a
  * rule of the platform, the owners are not consulted.
  */
-export function whyNotCommand(policy: Policy, { actor, permitted }: Acting, pipeline: string): string | undefined {
+export function whyNotCommand(
+  policy: Policy,
+  { actor, permitted }: CommandAuthority,
+  pipeline: string,
+): string | undefined {
   if (isGroup(actor)) return `${actor} is a group, which never acts: come as one of its members`;
   return permitted !== undefined || mayCommand(policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`;
 }
 
-interface Acting {
+interface CommandAuthority {
   readonly actor: Principal;
   readonly permitted?: string | undefined;
 }
 
 /** Whether a request was permitted because its actor is an admin of the platform, by name or through a group. */
-export const isByAdmin = ({ permitted = '' }: Pick<Acting, 'permitted'>): boolean =>
+export const isByAdmin = ({ permitted = '' }: Pick<CommandAuthority, 'permitted'>): boolean =>
   permitted === 'platform.admins' || permitted.startsWith('platform.admins ');
 
 /** The default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */

@@ -21,14 +21,14 @@ export interface TraceSpan {
 }
 
 /** The parent span of a call for a deploy or for a run of an action service: its action, else its release. */
-export function parentOfCall({ pipeline, release, deployId }: Called): string {
+export function parentOfCall({ pipeline, release, deployId }: TracedCall): string {
   const parts = deployId.split('/');
   const action = parts[0] === 'deploy' ? parts[3] : parts.length === 4 ? parts[2] : undefined;
   const of = releaseId(pipeline, release);
   return computeSpanId(action === undefined ? of : `${of}/${action}`);
 }
 
-interface Called {
+interface TracedCall {
   readonly pipeline: string;
   readonly release: number;
   /** The id of a deploy or of a run: `kvstore/12/build/1`. */

@@ -17,4 +17,4 @@ export interface BadText {
 }
 
 /** Input that every entry point refuses: the command line, the API, webhooks and finders. */
-export type Unfit = Excess | BadText;
+export type InvalidInput = Excess | BadText;

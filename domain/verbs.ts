@@ -209,10 +209,10 @@ export const isReleaseVerb = (verb: Verb): boolean => verbRow(verb).of.includes(
 export const isPipelineVerb = (verb: Verb): boolean => verbRow(verb).of.includes('pipeline');
 export const isActionVerb = (verb: Verb): boolean => verbRow(verb).ofAction === true;
 
-type Given = { readonly [N in InputName]?: ValueOf<(typeof INPUTS)[N]> };
+type VerbInputs = { readonly [N in InputName]?: ValueOf<(typeof INPUTS)[N]> };
 
 /** The input of a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
-export interface CommandInput extends Proven, Given {
+export interface CommandInput extends Proven, VerbInputs {
   readonly actor?: string;
   readonly reason?: string;
   /** The rule by which the server permitted the command; owners are not consulted then. */

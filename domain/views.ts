@@ -418,7 +418,7 @@ export interface PipelineSummary {
    */
   readonly deployedAt?: string;
   /** In lists: the actor that retired, froze or holds it (the strongest of these); the reason is shortened. */
-  readonly stopped?: Stopped;
+  readonly stopped?: PipelineStopView;
   /** In lists: its workflow has ended and none of its work continues, until it is applied again. */
   readonly ended?: true;
   /** As in a release. */
@@ -472,7 +472,7 @@ export interface WaitView {
 }
 
 /** The stop of a pipeline: its actor, time and reason. */
-export interface Stopped {
+export interface PipelineStopView {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;
@@ -509,10 +509,10 @@ export interface GoodView {
 }
 
 export interface PipelineStatus extends PipelineSummary {
-  readonly held: Stopped | null;
-  readonly frozen?: Stopped | null;
+  readonly held: PipelineStopView | null;
+  readonly frozen?: PipelineStopView | null;
   /** The actor that retired it; `apply` brings it back. */
-  readonly retired?: Stopped;
+  readonly retired?: PipelineStopView;
   readonly schedule?: ScheduleView;
   readonly groups?: readonly GroupView[];
   /** For deploy actions with `maxDeploys` in a window: the times at which the last ones began, oldest first. */
@@ -573,7 +573,7 @@ export interface PlanView {
 }
 
 /** The number of entries that were left out of a list, by the name of the list. */
-export type Omitted = Readonly<Record<string, number>>;
+export type OmittedCounts = Readonly<Record<string, number>>;
 
 /**
  * A finished release in `history`. Its artifacts have identities only; `omitted` counts the entries left out of its
@@ -587,7 +587,7 @@ export interface HistoryRow extends ReleaseSummary {
   readonly imported?: true;
   /** For a rerun: the number of the first release in its line, which is its place in the order. */
   readonly place?: number;
-  readonly omitted?: Omitted;
+  readonly omitted?: OmittedCounts;
   /** For a follow-on: the units that it was to bring to the version of `trigger.of`. */
   readonly followOn?: { readonly action: string; readonly units: readonly string[]; readonly more?: number };
   readonly deploys: readonly DeployRow[];
@@ -605,5 +605,5 @@ export interface DeployRow {
   /** The actor of its revert (`health` or a person), and whether its version is known-bad; missing in old rows. */
   readonly reverted?: { readonly by: string; readonly bad: boolean };
   readonly overridden?: readonly Override[];
-  readonly omitted?: Omitted;
+  readonly omitted?: OmittedCounts;
 }

@@ -11,13 +11,13 @@ interface ConfigProblem {
   readonly hint: string;
 }
 
-interface Compiled {
+interface CompiledValues {
   readonly values: readonly { readonly path: string; readonly file: string; readonly text: string }[];
   readonly problems: readonly ConfigProblem[];
 }
 
 /** Values in the order of their paths, then the problems. */
-export function renderCompiled({ values, problems }: Compiled, view: View): readonly string[] {
+export function renderCompiled({ values, problems }: CompiledValues, view: View): readonly string[] {
   const colors = paint(view.color);
   const rows = values.map(({ path, file, text }) => [
     `${colors.green('✔')} ${path}`,

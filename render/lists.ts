@@ -32,17 +32,17 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   return listTable({ heading, rows: cells, empty, wide, below: problemLines(rows, colors) }, view);
 }
 
-interface Listed {
+interface ListedWorkflow {
   readonly id: string;
   readonly problem?: string;
 }
 
 /** A workflow that does not answer is shown in its last known state; the reason is below. */
-const staleWords = ({ problem }: Listed, colors: Colors): string =>
+const staleWords = ({ problem }: ListedWorkflow, colors: Colors): string =>
   problem === undefined ? '' : colors.yellow(', last known');
 
 /** Each problem once, with all rows that have it. */
-function problemLines(rows: readonly Listed[], colors: Colors): string[] {
+function problemLines(rows: readonly ListedWorkflow[], colors: Colors): string[] {
   const stuck = rows.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
   return groupBy(stuck, ({ problem }) => problem).map(([problem, all]) =>
     colors.yellow(`⚠ ${formatNamed({ count: all.length, names: all.map(({ id }) => id) })}: ${problem}`),

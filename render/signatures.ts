@@ -2,10 +2,14 @@ import type { KnownSignatures } from '../configerator/subscriptions';
 import { paint, type View } from './paint';
 
 /** Undefined from a server that does not support signatures. */
-type Shown = KnownSignatures | undefined;
+type SignatureReport = KnownSignatures | undefined;
 
 /** Whether the store's record of a path can be trusted; nothing for a store without signatures. */
-export function renderSignatures(path: string, signatures: Shown, view: Pick<View, 'color'>): readonly string[] {
+export function renderSignatures(
+  path: string,
+  signatures: SignatureReport,
+  view: Pick<View, 'color'>,
+): readonly string[] {
   const colors = paint(view.color);
   if (signatures === undefined) return [];
   if ('unknown' in signatures) return [colors.yellow(`whether ${path} is signed is unknown: ${signatures.unknown}`)];
@@ -17,5 +21,5 @@ export function renderSignatures(path: string, signatures: Shown, view: Pick<Vie
 }
 
 /** Hosts with the same trusted keys refuse untrusted records. */
-export const isAnyUntrusted = (all: readonly Shown[]): boolean =>
+export const isAnyUntrusted = (all: readonly SignatureReport[]): boolean =>
   all.some((one) => one !== undefined && 'state' in one && one.state === 'untrusted');

@@ -6,7 +6,7 @@ import { foldAll, paint, type View } from './paint';
 import { renderSignatures } from './signatures';
 import { clock } from './times';
 
-type Counted = Exclude<KnownSubscribers, { readonly unknown: string }>;
+type SubscriberTally = Exclude<KnownSubscribers, { readonly unknown: string }>;
 
 /** The subscribers of each value, with those that have a wrong one. */
 export function renderSubscribers(
@@ -33,7 +33,7 @@ export function renderSubscribers(
 }
 
 /** For signed values: hosts that may serve a forged value for a while. An older server does not count them. */
-function renderUnverified({ signatures, unverified }: Partial<Counted>): readonly string[] {
+function renderUnverified({ signatures, unverified }: Partial<SubscriberTally>): readonly string[] {
   const isSigned = signatures !== undefined && !['unsigned', 'absent'].includes(signatures.state);
   return isSigned && unverified
     ? [`  ${plural(unverified, 'host')} may take values unverified (config-proxy --trust)`]

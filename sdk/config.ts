@@ -1,4 +1,4 @@
-import { Following } from './configFollowing';
+import { ConfigFollower } from './configFollowing';
 import type { ConfigSchema, ConfigValue, WatchConfigOptions, WatchedConfig } from './configValue';
 
 export type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions, WatchedConfig } from './configValue';
@@ -18,7 +18,7 @@ export function watchConfig<T>(
   onChange: (value: ConfigValue<T>) => void,
   options: WatchConfigOptions = {},
 ): WatchedConfig<T> {
-  const watched = new Following(path, schema, onChange, options);
+  const watched = new ConfigFollower(path, schema, onChange, options);
   void watched.run();
   return {
     current: () => watched.current,

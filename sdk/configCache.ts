@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { areTexts, isJsonObject, isText, parseNestedJson, type JsonObject } from '../domain/json';
-import type { Answer, Held } from '../configerator/domain/held';
+import type { Answer, HostPathState } from '../configerator/domain/held';
 import { hasBlobId } from './blobId';
 import { sha256 } from './digest';
 
@@ -9,7 +9,7 @@ import { sha256 } from './digest';
 export interface CachedPath {
   readonly path: string;
   readonly answer: Answer;
-  readonly held: Held;
+  readonly held: HostPathState;
   /** When the store last confirmed it, in ms since the epoch; null if it never did. */
   readonly confirmedAt: number | null;
   /** When an application last asked for it. */

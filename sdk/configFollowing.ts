@@ -7,11 +7,11 @@ import { appName, badAnswer, MOST_REASON, proxyUrl, reportTo } from './ownProxy'
 import { pause } from './pause';
 
 /** A periodic message of a proxy. */
-interface Aged {
+interface ProxyHeartbeat {
   readonly age: number | null;
 }
 
-interface Answer extends Aged {
+interface Answer extends ProxyHeartbeat {
   readonly path: string;
   readonly value: string | null;
   readonly version: string;
@@ -25,7 +25,7 @@ const RETRY_MS = 200;
 const SILENCE_MS = 30_000;
 
 /** One path that an application follows; see `watchConfig`. */
-export class Following<T> {
+export class ConfigFollower<T> {
   current: ConfigValue<T> | undefined;
   readonly first: Promise<ConfigValue<T>>;
   private readonly ending = new AbortController();
@@ -97,7 +97,7 @@ export class Following<T> {
         timer = listen();
         this.isAway = false;
         this.hasHeard = true;
-        if (line.startsWith('data: ')) this.receive(JSON.parse(line.slice('data: '.length)) as Answer | Aged);
+        if (line.startsWith('data: ')) this.receive(JSON.parse(line.slice('data: '.length)) as Answer | ProxyHeartbeat);
       }
     } finally {
       clearTimeout(timer);
@@ -111,7 +111,7 @@ export class Following<T> {
     this.trouble({ kind: 'proxy-away', error });
   }
 
-  private receive(message: Answer | Aged): void {
+  private receive(message: Answer | ProxyHeartbeat): void {
     this.confirmedAt = message.age === null ? undefined : Date.now() - message.age * 1000;
     if (!('path' in message)) return;
     this.host = message.task?.split('@', 1)[0] ?? this.host;

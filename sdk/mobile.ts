@@ -64,7 +64,7 @@ const TIMEOUT_MS = 10_000;
 
 export const createMobileConfig = (options: MobileOptions): MobileConfig => new PullingConfig(options);
 
-interface Kept {
+interface CachedConfig {
   readonly schema: string;
   /** When the service last mentioned this config. Values of this time are those that it can translate now; older ones it left out. */
   readonly at: number;
@@ -72,7 +72,7 @@ interface Kept {
 }
 
 class PullingConfig implements MobileConfig {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, CachedConfig>();
   private readonly schemas: Readonly<Record<string, MobileSchema>>;
   private running: Promise<'pulled' | 'failed'> | undefined;
   private again = false;
@@ -187,7 +187,7 @@ class PullingConfig implements MobileConfig {
   /** A cache of another version of the app is useless, and so is a broken one. */
   private load(): void {
     try {
-      const kept = JSON.parse(this.options.cache.load() ?? '{}') as Record<string, Kept>;
+      const kept = JSON.parse(this.options.cache.load() ?? '{}') as Record<string, CachedConfig>;
       for (const [config, schema] of Object.entries(this.schemas)) {
         const found = kept[config];
         const fields = Object.entries(found?.schema === mobileHash(schema) ? (found?.values ?? {}) : {});

@@ -1,6 +1,6 @@
 import { parsePackage } from '../configerator/domain/vessel/package';
 import { watchConfig } from './config';
-import { ModelLoading } from './modelLoading';
+import { ModelLoader } from './modelLoading';
 import type { ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';
 
 export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';
@@ -17,7 +17,7 @@ export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchMode
  *     await feed.first;
  */
 export function watchModel(path: string, use: ModelUse, options: WatchModelOptions = {}): WatchedModel {
-  const loading = new ModelLoading(use, options);
+  const loading = new ModelLoader(use, options);
   const { url, cache, app, retryMs, onTrouble, fetch } = options;
   const watched = watchConfig(
     path,

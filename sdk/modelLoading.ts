@@ -6,7 +6,7 @@ import type { Model, ModelTrouble, ModelUse, WatchModelOptions } from './modelTy
 import { appName, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
 import { pause } from './pause';
 
-interface Named {
+interface PackagedModel {
   readonly pack: Package;
   readonly model: Model;
 }
@@ -22,12 +22,12 @@ const SILENCE_MS = 30_000;
 const REPEAT_MS = 5000;
 
 /** Brings an application to the latest wanted model; see `watchModel`. */
-export class ModelLoading {
+export class ModelLoader {
   readonly first: Promise<Model>;
   /** The model that should be live; the part of it that is merged, and the model that was live last. */
-  private wanted: Named | undefined;
-  private finished: Named | undefined;
-  private last: Named | undefined;
+  private wanted: PackagedModel | undefined;
+  private finished: PackagedModel | undefined;
+  private last: PackagedModel | undefined;
   /** Pieces of another model have been merged into the last one. */
   private isTouched = false;
   private turn = new AbortController();
@@ -80,7 +80,7 @@ export class ModelLoading {
     }
   }
 
-  private async bring(wanted: Named, signal: AbortSignal): Promise<void> {
+  private async bring(wanted: PackagedModel, signal: AbortSignal): Promise<void> {
     try {
       const isThere = !this.isTouched && this.last?.pack.digest === wanted.pack.digest;
       if (!isThere) {
@@ -99,7 +99,7 @@ export class ModelLoading {
     }
   }
 
-  private isLive(named: Named): void {
+  private isLive(named: PackagedModel): void {
     this.last = named;
     this.say({ state: 'ready' });
     this.settleFirst?.resolve(named.model);
@@ -116,7 +116,7 @@ export class ModelLoading {
   }
 
   /** Merges a whole model piece by piece, however often the proxy goes away. @throws Refusal */
-  private async merge({ pack, model }: Named, signal: AbortSignal): Promise<void> {
+  private async merge({ pack, model }: PackagedModel, signal: AbortSignal): Promise<void> {
     const buffer = new Uint8Array(Math.min(pack.pieceBytes, pack.bytes));
     const whole = createHash('sha256');
     let index = 0;

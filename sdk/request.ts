@@ -7,7 +7,7 @@ import { readUpTo } from './bodyLimit';
  */
 export type Fetch = (request: Request, init?: { readonly signal: AbortSignal }) => Promise<Response>;
 
-export interface Sending {
+export interface RequestOptions {
   /** Default: that of Node. */
   readonly fetch?: Fetch | undefined;
   /** ms until the whole answer is there. */
@@ -49,7 +49,7 @@ export class NoAnswer extends Error {
 export async function sendRequest(
   address: string | URL | Request,
   init: RequestInit,
-  { fetch: send = fetch, timeoutMs, signal: caller, maxBytes }: Sending,
+  { fetch: send = fetch, timeoutMs, signal: caller, maxBytes }: RequestOptions,
 ): Promise<HttpAnswer> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(new DOMException('it took too long', 'TimeoutError')), timeoutMs);

@@ -9,7 +9,7 @@ import type { Configuration } from './configuration';
 import type { FrontClient, ServerDeps } from './deps';
 import type { RunEndings } from './ended';
 import type { RequestGate } from './gate';
-import type { SharedRead } from './shared';
+import type { SharedReader } from './shared';
 import type { KeyedQueue } from './turns';
 import type { WebhookHandlers } from './webhooks/routes';
 
@@ -41,7 +41,7 @@ export interface ApiDeps extends ServerDeps {
   /** Bodies of requests about configuration. */
   readonly configBodies: Bodies;
   readonly webhooks: WebhookHandlers;
-  readonly examination?: SharedRead<object>;
+  readonly examination?: SharedReader<object>;
 }
 
 interface Call<Query extends z.ZodObject> {
@@ -64,14 +64,14 @@ export interface CallerCall<
   readonly body: () => Promise<z.output<Body>>;
 }
 
-type Described = Omit<ApiRoute, 'route' | 'status' | 'security' | 'respond'> & Partial<Pick<ApiRoute, 'status'>>;
+type RouteDescription = Omit<ApiRoute, 'route' | 'status' | 'security' | 'respond'> & Partial<Pick<ApiRoute, 'status'>>;
 
-type LookRoute<Query extends z.ZodObject> = Described & {
+type LookRoute<Query extends z.ZodObject> = RouteDescription & {
   readonly query?: Query;
   readonly run: (call: Call<Query>) => object | Promise<object>;
 };
 
-type CallerRoute<Body extends z.ZodType, Query extends z.ZodObject, Answer extends object> = Described & {
+type CallerRoute<Body extends z.ZodType, Query extends z.ZodObject, Answer extends object> = RouteDescription & {
   readonly request?: Body;
   readonly query?: Query;
   readonly run: (call: CallerCall<Body, Query>) => Answer | Promise<Answer>;
@@ -107,13 +107,13 @@ export const callerRoute = <Body extends z.ZodType, Query extends z.ZodObject, A
 const queryReader = <Query extends z.ZodObject>(c: Context, { query }: { readonly query?: Query }) =>
   (() => (query === undefined ? {} : parseQuery(c, query))) as () => z.output<Query>;
 
-interface Started {
+interface StartAnswer {
   /** Null while nothing has started. */
   readonly id: string | null;
 }
 
 /** A route that starts a release; the same key starts it once. */
-export const startRoute = <Body extends z.ZodType, Query extends z.ZodObject, Answer extends Started>(
+export const startRoute = <Body extends z.ZodType, Query extends z.ZodObject, Answer extends StartAnswer>(
   route: Route,
   row: CallerRoute<Body, Query, Answer>,
 ): ApiRoute =>

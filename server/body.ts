@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { conveyorError, unfitError } from '../domain/errors';
-import type { Unfit } from '../domain/unfit';
+import type { InvalidInput } from '../domain/unfit';
 import { parseNestedJson } from '../domain/json';
 import { readUpTo } from '../sdk/bodyLimit';
 import type { ReadingQuota } from './bodies';
@@ -63,7 +63,7 @@ function jsonValue(text: string): unknown {
 }
 
 /** @throws ConveyorError `over-limit`, `invalid-text` */
-export function rejectInvalidInput(unfit: Unfit | undefined): void {
+export function rejectInvalidInput(unfit: InvalidInput | undefined): void {
   if (unfit) throw unfitError(unfit);
 }
 

@@ -7,7 +7,7 @@ import { connectTemporal, type Temporal } from '../client/connection';
 import { examine } from '../client/examination';
 import { guardClient } from '../client/guard';
 import { whyNothingIsStored } from '../client/writes';
-import type { Decided } from '../client/permissionGate';
+import type { PermitListener } from '../client/permissionGate';
 import { openCounts } from '../client/openCounts';
 import { frontIndex } from '../client/pipelineIndex';
 import { createWallsProbe } from '../configerator/compiler/walls';
@@ -51,7 +51,7 @@ async function startServer(): Promise<void> {
   });
   const audit = startAudit(live);
   const through = (door: Door, who?: IdentifiedCaller) => {
-    const permitting = (decided?: Decided) => guardClient(client, () => factsFor(registry, who), door, decided);
+    const permitting = (decided?: PermitListener) => guardClient(client, () => factsFor(registry, who), door, decided);
     return audit === undefined ? permitting() : auditClient(permitting, audit, door);
   };
   const temporal = await connectTemporal({ seal });

@@ -1,7 +1,7 @@
 import type { ReadinessPart } from '../client/api';
 import { certificateState } from '../domain/certificates';
 import type { ServerDeps } from './deps';
-import { SharedRead } from './shared';
+import { SharedReader } from './shared';
 
 /** Several load balancers may each ask every second. */
 const READY_FRESH_MS = 2_000;
@@ -15,8 +15,8 @@ export type ServerPart = Omit<ReadinessPart, 'name'> & { readonly name: Readines
 
 /** The dependencies of every request. Pipelines and extensions are left out: a single unavailable one must not take the front end down. */
 export class Readiness {
-  private readonly parts: SharedRead<readonly ReadinessPart[]>;
-  private readonly stored: SharedRead<void>;
+  private readonly parts: SharedReader<readonly ReadinessPart[]>;
+  private readonly stored: SharedReader<void>;
   private storedSeen: { readonly why: string | undefined; readonly atMs: number } | undefined;
   /**
    * Failed checks in a row. All servers check the same way, so a single failure must not take them all out of service.
@@ -27,8 +27,8 @@ export class Readiness {
     private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored' | 'certificates'>,
   ) {
     const now = (): number => deps.now();
-    this.parts = new SharedRead(() => deps.client.readiness(), READY_FRESH_MS, now);
-    this.stored = new SharedRead(() => this.lookAtStore(), STORED_FRESH_MS, now);
+    this.parts = new SharedReader(() => deps.client.readiness(), READY_FRESH_MS, now);
+    this.stored = new SharedReader(() => this.lookAtStore(), STORED_FRESH_MS, now);
   }
 
   /** Answers within the two seconds that a look at Temporal takes; never throws. */

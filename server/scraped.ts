@@ -1,11 +1,11 @@
-import { SharedRead } from './shared';
+import { SharedReader } from './shared';
 
 /** A scrape that waits longer is lost as a whole. */
 const SCRAPE_WAITS_MS = 2_000;
 
 /** A value of Temporal for `/metrics`, fetched at most once within `freshMs`. */
-export class CachedRead<T> {
-  private readonly shared: SharedRead<T>;
+export class CachedReader<T> {
+  private readonly shared: SharedReader<T>;
 
   constructor(
     look: () => Promise<T>,
@@ -14,7 +14,7 @@ export class CachedRead<T> {
     freshMs: number,
     now: () => number,
   ) {
-    this.shared = new SharedRead(() => look().catch(() => nothing), freshMs, now);
+    this.shared = new SharedReader(() => look().catch(() => nothing), freshMs, now);
   }
 
   async read(): Promise<T> {

@@ -8,7 +8,7 @@ interface OneLook<T> {
 }
 
 /** Runs one read at a time and shares its result until `freshMs` after it began, so that frequent callers cost nothing. */
-export class SharedRead<T> {
+export class SharedReader<T> {
   private last: OneLook<T> | undefined;
 
   constructor(

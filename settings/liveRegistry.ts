@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ConveyorError } from '../domain/errors';
 import type { Env } from './env';
-import { readConfig, type ConfigRead, type Registry } from './registry';
+import { readConfig, type LoadedConfig, type Registry } from './registry';
 
 const RELOAD_INTERVAL_MS = 2_000;
 
@@ -27,7 +27,7 @@ export interface ConfigState {
  */
 export class LiveRegistry {
   private readonly first: Registry;
-  private read: ConfigRead;
+  private read: LoadedConfig;
   private seen: string;
   private state: ConfigState;
   private readonly listeners: ((registry: Registry) => void)[] = [];
@@ -86,7 +86,7 @@ export class LiveRegistry {
     this.take(next);
   }
 
-  private attempt(file: string): ConfigRead | string {
+  private attempt(file: string): LoadedConfig | string {
     try {
       const next = readConfig(file, this.env);
       // An editor may first write an empty file, which would permit everything to everyone.
@@ -97,7 +97,7 @@ export class LiveRegistry {
     }
   }
 
-  private take({ registry, ...rest }: ConfigRead): void {
+  private take({ registry, ...rest }: LoadedConfig): void {
     const { atStart = [] } = this.options;
     const kept = Object.fromEntries(atStart.map((part) => [part, this.first[part]]));
     const later = atStart.filter((part) => !isDeepStrictEqual(registry[part], this.first[part]));

@@ -86,7 +86,7 @@ export function loadRegistry(file: string | undefined, env: Env): Registry {
   return readConfig(file, env).registry;
 }
 
-export interface ConfigRead {
+export interface LoadedConfig {
   readonly registry: Registry;
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string;
@@ -95,7 +95,7 @@ export interface ConfigRead {
 }
 
 /** The same, with facts about the text itself. @throws ConveyorError `config-invalid` */
-export function readConfig(file: string | undefined, env: Env): ConfigRead {
+export function readConfig(file: string | undefined, env: Env): LoadedConfig {
   const path = file ?? findConfigFile(env);
   const { value, text } = readYaml(path);
   const digest = sha256(text);

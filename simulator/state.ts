@@ -7,7 +7,7 @@ import { freshConfigerator, type ConfigeratorState } from './configerator/state'
 import { freshFleet, type TwineFleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
 import type { Behaviour } from './metrics/behaviour';
-import type { Reported } from './metrics/reports';
+import type { ReportedPoints } from './metrics/reports';
 import type { HttpFault } from './httpFault';
 import type { Violation } from './checkers/checker';
 
@@ -43,7 +43,7 @@ export interface SimulationState {
   readonly checkers: Map<string, unknown>;
   /** The behaviours of versions with their start, oldest first. */
   readonly behaviours: Map<string, Behaviour[]>;
-  readonly reported: Reported;
+  readonly reported: ReportedPoints;
   readonly httpFaults: Map<string, HttpFault>;
   readonly runs: Map<string, Run>;
   /** The highest fence with which a service was deployed. */

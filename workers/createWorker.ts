@@ -40,7 +40,7 @@ import { bundleForBuild } from '../workflows/versioning';
 import { featureActivities, lookForKnownBugs } from './features';
 import { workerIdentity, type ServerClock } from './serverClock';
 import { createSinks } from './sinks';
-import { NOT_TRACED, type Tracing } from './tracing';
+import { NOT_TRACED, type TraceExporter } from './tracing';
 import { withLandingRights } from './landingRights';
 
 /** The parts of a worker; tests pass a virtual clock, an embedded simulator and a short heartbeat. */
@@ -53,7 +53,7 @@ export interface WorkerParts extends CallPorts {
   readonly namespace: string;
   readonly taskQueue: string;
   /** Left out without traces. */
-  readonly tracing?: Tracing;
+  readonly tracing?: TraceExporter;
   /** Gets the time at which Temporal began each task; left out if clocks are not compared. */
   readonly taskStarted?: ServerClock['taskStarted'];
   /** The isolation of configuration programs; by default the best that this machine offers. */
@@ -158,7 +158,7 @@ function createWorkerActivities({
  * Wraps the registry so that calls to its extensions are timed and traced. It always reflects the present
  * configuration.
  */
-function observeCalls(registry: Registry, tracing: Tracing): Registry {
+function observeCalls(registry: Registry, tracing: TraceExporter): Registry {
   const meter: Meter = Runtime.instance().metricMeter;
   const find: Registry['find'] = (kind, name) => ({
     ...registry.find(kind, name),

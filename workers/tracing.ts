@@ -8,14 +8,14 @@ import type { ObservedCall } from '../sdk/client';
 const TRACES_ADDRESSES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 
 /** Exports ended spans in the background. If the collector is gone or slow, they are dropped and delay nothing. */
-export interface Tracing {
+export interface TraceExporter {
   readonly ended: (spans: readonly TraceSpan[]) => void;
   readonly called: (extension: string, call: ObservedCall) => void;
   /** Sends the remaining spans. */
   readonly close: () => Promise<void>;
 }
 
-export const NOT_TRACED: Tracing = {
+export const NOT_TRACED: TraceExporter = {
   ended: () => undefined,
   called: () => undefined,
   close: () => Promise.resolve(),
@@ -25,7 +25,7 @@ export const NOT_TRACED: Tracing = {
  * Configured by the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_…`, `OTEL_BSP_…`, `OTEL_SERVICE_NAME`); without an
  * address nothing is traced, and its SDK is not loaded.
  */
-export async function openTracing(env: Readonly<Record<string, string | undefined>>): Promise<Tracing> {
+export async function openTracing(env: Readonly<Record<string, string | undefined>>): Promise<TraceExporter> {
   if (!TRACES_ADDRESSES.some((name) => env[name])) return NOT_TRACED;
   const { BatchSpanProcessor } = await import('@opentelemetry/sdk-trace');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
@@ -37,7 +37,7 @@ export async function openTracing(env: Readonly<Record<string, string | undefine
 /** A silent collector must not keep a worker from ending. */
 const LAST_WORDS_MS = 5_000;
 
-function createTracing(processor: SpanProcessor, resource: ReadableSpan['resource']): Tracing {
+function createTracing(processor: SpanProcessor, resource: ReadableSpan['resource']): TraceExporter {
   return {
     ended: (spans) => {
       for (const span of spans) processor.onEnd(readable(span, resource, SpanKind.INTERNAL));

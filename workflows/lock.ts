@@ -11,7 +11,13 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { formatBringer, learnBrought, type Brought, type BroughtReport, type ReplacedNotice } from '../domain/brought';
+import {
+  formatBringer,
+  learnBrought,
+  type BroughtVersion,
+  type BroughtReport,
+  type ReplacedNotice,
+} from '../domain/brought';
 import { isBrought } from '../domain/broughtShapes';
 import {
   BROUGHT_MEMO,
@@ -45,7 +51,7 @@ import { BackgroundTasks } from './waiting';
 
 /** These are signals, since the requester is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
-export const releaseLockSignal = defineSignal<[string, Brought?]>('release-lock');
+export const releaseLockSignal = defineSignal<[string, BroughtVersion?]>('release-lock');
 /** A canary joins; it leaves with `release-lock`. Activities start the lock with this signal by name. */
 const joinLockSignal = defineSignal<[Canary]>('join-lock');
 /** The canaries whose tasks must not be updated. */
@@ -62,7 +68,7 @@ export interface LockGrant {
   readonly fence: number;
   readonly waited: boolean;
   /** The versions that run on the service, as far as is known. */
-  readonly brought?: readonly Brought[];
+  readonly brought?: readonly BroughtVersion[];
 }
 
 /**
@@ -205,7 +211,7 @@ function learnt(mutex: Mutex, requester: string, brought: unknown, notices: Repl
   return { ...mutex, brought: after };
 }
 
-function learn(before: readonly Brought[], brought: BroughtReport): ReturnType<typeof learnBrought> {
+function learn(before: readonly BroughtVersion[], brought: BroughtReport): ReturnType<typeof learnBrought> {
   const [byMarks, byNames] = [learnBrought(before, brought), learnBrought(before, brought, 'names')];
   return sameJson(byMarks, byNames) || patched(KNOWS_MANY) ? byMarks : byNames;
 }

@@ -6,11 +6,11 @@ import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
 import type { ActionRef } from '../domain/pipeline/begun';
 import type { Admission } from '../domain/release/admission';
-import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
+import type { Emergency, PipelineStopRecord, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
-import type { Found, PipelineDocument } from '../domain/pipeline/document';
+import type { RecoveredFacts, PipelineDocument } from '../domain/pipeline/document';
 import type { Recollection } from '../domain/release/rerun';
-import type { DeployEnded, ReleaseResult } from '../domain/release/state';
+import type { DeployEndRecord, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import type { Proven } from '../domain/proof';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -33,22 +33,22 @@ export const policySignal = defineSignal<[Policy]>('policy');
 /**
  * Requests of programs to a pipeline. They are updates, since the caller needs the answer or the reason for a refusal.
  */
-export const applyUpdate = defineUpdate<Applied, [ApplyInput]>('apply');
-export const startReleaseUpdate = defineUpdate<Started, [StartInput]>('start-release');
+export const applyUpdate = defineUpdate<ApplyOutcome, [ApplyInput]>('apply');
+export const startReleaseUpdate = defineUpdate<StartResult, [StartInput]>('start-release');
 /** Artifacts of the pipeline from a finder or a webhook; they may or may not make a release. */
-export const submitUpdate = defineUpdate<Submitted, [StartInput]>('submit');
+export const submitUpdate = defineUpdate<SubmitResult, [StartInput]>('submit');
 /** Cancels a release that has not started, so that it never does. */
 export const cancelQueuedUpdate = defineUpdate<CommandReceipt, [CommandInput & { readonly number: number }]>(
   'cancel-queued',
 );
-export const rollBackUpdate = defineUpdate<Started, [RollBackInput]>('roll-back');
+export const rollBackUpdate = defineUpdate<StartResult, [RollBackInput]>('roll-back');
 /** Like the update, from a release that ended while it was being reverted. */
 export const rollBackSignal = defineSignal<[RollBackInput]>('roll-back');
 /** The full state of a pipeline; null before its first `apply`. */
 export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
 
 /** Replaces the records of the pipeline by exported ones. */
-export const importUpdate = defineUpdate<Applied, [ImportInput]>('import');
+export const importUpdate = defineUpdate<ApplyOutcome, [ImportInput]>('import');
 
 export interface ImportInput extends Omit<ApplyInput, 'spec'> {
   readonly document: PipelineDocument;
@@ -56,7 +56,7 @@ export interface ImportInput extends Omit<ApplyInput, 'spec'> {
 
 export interface ApplyInput extends Proven {
   /** Present in the first message to a pipeline whose last workflow has ended. */
-  readonly found?: Found;
+  readonly found?: RecoveredFacts;
   readonly spec: PipelineSpec;
   readonly groups: Policy['groups'];
   readonly settings: Settings;
@@ -65,7 +65,7 @@ export interface ApplyInput extends Proven {
   readonly permitted?: string;
 }
 
-export interface Applied {
+export interface ApplyOutcome {
   readonly created: boolean;
   readonly previous: PipelineSpec | null;
 }
@@ -83,7 +83,7 @@ export interface StartInput extends Proven {
   readonly rerunOf?: number;
 }
 
-export interface Submitted {
+export interface SubmitResult {
   /** Null if other artifacts of the pipeline have no value yet. */
   readonly number: number | null;
   readonly duplicate: boolean;
@@ -92,10 +92,10 @@ export interface Submitted {
 export interface RollBackInput extends CommandInput {
   readonly of: number;
   /** From the release itself: the ends of its deploys that it had not yet reported to its pipeline. */
-  readonly settled?: readonly DeployEnded[];
+  readonly settled?: readonly DeployEndRecord[];
 }
 
-export interface Started {
+export interface StartResult {
   readonly number: number;
   /** The same submission came before, so no new release was started. */
   readonly duplicate: boolean;
@@ -127,7 +127,7 @@ export interface ActionOver extends ActionRef {
   /** The changes that a deploy leaves for the next one to inherit; null if none are left. */
   readonly leaves?: Inheritance | null;
   /** How a deploy ended, recorded before the next one is admitted. */
-  readonly settled?: DeployEnded;
+  readonly settled?: DeployEndRecord;
 }
 
 /**
@@ -147,10 +147,10 @@ export interface ChildOver {
 /**
  * From the pipeline to its releases, and from them to their deploys: nothing new begins while the pipeline is frozen.
  */
-export const frozenSignal = defineSignal<[Frozen]>('frozen');
+export const frozenSignal = defineSignal<[FreezeNotice]>('frozen');
 /** A wrapper for null, because a signal without input means nothing. */
-export interface Frozen {
-  readonly by: Held | null;
+export interface FreezeNotice {
+  readonly by: PipelineStopRecord | null;
 }
 
 /** To a release: one of its artifacts contains a reported bug. */
@@ -160,8 +160,8 @@ export const bugSignal = defineSignal<[BugNotice]>('bug');
 export const overtakenSignal = defineSignal<[Overtaken]>('overtaken');
 
 /** From a deploy to its release: it has paused, and people are to be notified. */
-export const deployPausedSignal = defineSignal<[DeployPaused]>('deploy-paused');
-export interface DeployPaused extends Pick<Pause, 'actor' | 'reason'> {
+export const deployPausedSignal = defineSignal<[PauseNotice]>('deploy-paused');
+export interface PauseNotice extends Pick<Pause, 'actor' | 'reason'> {
   readonly action: string;
   readonly phase: string | null;
 }

@@ -7,7 +7,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { admit, differsByDigest, type Admitted } from '../domain/pipeline/admission';
+import { admit, differsByDigest, type AdmissionResult } from '../domain/pipeline/admission';
 import { nextWake } from '../domain/pipeline/openings';
 import { startable, thinQueue } from '../domain/pipeline/queue';
 import { isKnownBad, type ActiveRelease, type PipelineState } from '../domain/pipeline/state';
@@ -77,7 +77,7 @@ async function advancePipeline(run: PipelineRun): Promise<void> {
 /** Before 0.3, a known-bad version that was built again with another digest was deployed. */
 const ANY_DIGEST = 'a known-bad version is bad with every digest';
 
-function admitReady(state: PipelineState): Admitted {
+function admitReady(state: PipelineState): AdmissionResult {
   const isAsBefore = differsByDigest(state) && !patched(ANY_DIGEST);
   return isAsBefore ? admit(state, Date.now(), isKnownBad) : admit(state, Date.now());
 }

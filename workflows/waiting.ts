@@ -1,7 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 
 /** How a wait ended. */
-export type Waited<T> =
+export type WaitOutcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'woken' }
@@ -34,10 +34,10 @@ export async function waitFor<T>(
   start: () => Promise<T>,
   wake: () => boolean,
   timeout?: { readonly afterMs: number; readonly summary: string },
-): Promise<Waited<T>> {
+): Promise<WaitOutcome<T>> {
   if (wake()) return { kind: 'woken' };
   const scope = new CancellationScope();
-  let ended: Waited<T> | undefined;
+  let ended: WaitOutcome<T> | undefined;
   const work = scope.run(start).then(
     (value) => void (ended = { kind: 'done', value }),
     (error: unknown) => void (ended = { kind: 'failed', error }),

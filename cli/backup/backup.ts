@@ -32,7 +32,7 @@ interface BackupOptions {
 }
 
 /** One copied part: the names of the copies, and notes for people. */
-interface Copied {
+interface PartCopyResult {
   readonly names: readonly string[];
   readonly pausedMs?: number;
   readonly warning?: string;
@@ -95,7 +95,7 @@ function requireEmpty(folder: string): void {
 
 const ANOTHER = 'choose an empty or new folder, such as one for each day';
 
-async function copyPart(part: BackupPart, { folder, places, temporal }: BackupOptions): Promise<Copied> {
+async function copyPart(part: BackupPart, { folder, places, temporal }: BackupOptions): Promise<PartCopyResult> {
   const to = join(folder, part);
   closeFolder(to);
   switch (part) {
@@ -122,13 +122,13 @@ async function copyPart(part: BackupPart, { folder, places, temporal }: BackupOp
   }
 }
 
-async function copyArchive(archive: string | null, to: string): Promise<Copied> {
+async function copyArchive(archive: string | null, to: string): Promise<PartCopyResult> {
   if (archive === null || !existsSync(archive)) return { names: [] };
   await copyEmbedded(archive, join(to, 'archive.duckdb'));
   return { names: ['archive.duckdb'] };
 }
 
-async function copySingle(file: string, to: string, name: string): Promise<Copied> {
+async function copySingle(file: string, to: string, name: string): Promise<PartCopyResult> {
   if (!existsSync(file)) return { names: [] };
   await copyBytes(file, join(to, name));
   return { names: [name] };
@@ -149,7 +149,11 @@ async function digestCopiedFiles(
   return files;
 }
 
-function describeProgress(part: BackupPart, files: readonly CopiedFile[], { pausedMs }: Omit<Copied, 'names'>): string {
+function describeProgress(
+  part: BackupPart,
+  files: readonly CopiedFile[],
+  { pausedMs }: Omit<PartCopyResult, 'names'>,
+): string {
   const size = formatFileSize(files.reduce((sum, { bytes }) => sum + bytes, 0));
   return `${PART_NAMES[part]}: ${size}${pausedMs ? `, with Temporal paused for ${pausedMs} ms` : ''}`;
 }

@@ -4,7 +4,7 @@ import { conveyorError } from '../../domain/errors';
 import { parseHost, parsePort } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { copyBytes, describeTrouble, isDiskFull } from './files';
-import { LONGEST_PAUSE_S, whileStopped, type Paused } from './freeze';
+import { LONGEST_PAUSE_S, whileStopped, type ProcessPauseResult } from './freeze';
 import { findProcessesWith } from './processes';
 
 /**
@@ -30,7 +30,7 @@ export async function copyDatabase(
   named: string,
   folder: string,
   temporal: string,
-): Promise<Paused<readonly string[]>> {
+): Promise<ProcessPauseResult<readonly string[]>> {
   const database = locate(named);
   const pids = await findProcessesWith(database).catch((error: unknown) => {
     throw createCopyError(`cannot tell which process has ${database} open: ${describeTrouble(error)}`, STOP_FIRST);

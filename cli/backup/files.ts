@@ -15,12 +15,12 @@ export async function syncFile(file: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-export interface Digested {
+export interface FileDigest {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-export async function digestFile(file: string): Promise<Digested> {
+export async function digestFile(file: string): Promise<FileDigest> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of createReadStream(file)) {

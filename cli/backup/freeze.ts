@@ -24,7 +24,7 @@ const GUARD = [
   'kill -KILL 0',
 ].join('\n');
 
-export interface Paused<T> {
+export interface ProcessPauseResult<T> {
   readonly result: T;
   /** How long they were stopped. */
   readonly pausedMs: number;
@@ -34,7 +34,7 @@ export interface Paused<T> {
  * Stops processes with SIGSTOP, and lets them continue once `act` has ended. Their files do not change meanwhile, as
  * after kill −9. @throws Error if they cannot be stopped, or were not stopped all the time
  */
-export async function whileStopped<T>(pids: readonly number[], act: () => Promise<T>): Promise<Paused<T>> {
+export async function whileStopped<T>(pids: readonly number[], act: () => Promise<T>): Promise<ProcessPauseResult<T>> {
   if (pids.length === 0) return { result: await act(), pausedMs: 0 };
   const guard = spawn('sh', ['-c', GUARD, 'guard', ...pids.map(String)], {
     detached: true,

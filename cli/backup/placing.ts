@@ -14,7 +14,7 @@ export const LEAVABLE_PARTS = ['archive', 'repositories', 'audit'] as const sati
 export type LeavablePart = (typeof LEAVABLE_PARTS)[number];
 
 /** A file or a repository of the backup, and where it belongs. */
-export interface Placed {
+export interface RestoreItem {
   readonly part: BackupPart;
   readonly from: string;
   readonly to: string;
@@ -23,7 +23,7 @@ export interface Placed {
   readonly before: string | undefined;
 }
 
-interface Placing {
+interface PlacementRequest {
   readonly folder: string;
   readonly places: BackupPlaces;
   readonly without: readonly LeavablePart[];
@@ -43,7 +43,7 @@ export const restoreCommand = (folder: string, { db, state, config }: NamedPlace
  * in the backup are not used automatically, because the list could be a stranger's. @throws ConveyorError
  * `restore-refused` if the backup has a named place that this command does not name
  */
-export function requireNamed({ named = {} }: BackupManifest, { folder, places, without }: Placing): void {
+export function requireNamed({ named = {} }: BackupManifest, { folder, places, without }: PlacementRequest): void {
   const here = { db: places.database, state: places.state, config: places.configuration };
   const names = (['db', 'state', 'config'] as const).filter(
     (name) => named[name] !== undefined && places.named[name] === undefined && named[name] !== here[name],
@@ -72,13 +72,13 @@ const NAMED_BY = { db: '--db', state: '--state', config: 'CONVEYOR_CONFIG' };
  */
 export async function placeAll(
   { files }: BackupManifest,
-  placing: Placing,
-): Promise<{ readonly placed: readonly Placed[]; readonly kept: readonly string[] }> {
+  placing: PlacementRequest,
+): Promise<{ readonly placed: readonly RestoreItem[]; readonly kept: readonly string[] }> {
   const { folder, places, without } = placing;
   const kept = without
     .filter((part) => files.some((file) => file.part === part))
     .map((part) => `${PART_NAMES[part]}, left out as asked: ${join(folder, part)}`);
-  const placed: Placed[] = [];
+  const placed: RestoreItem[] = [];
   const homeless: CopiedFile[] = [];
   const isAuditHere = places.audit !== null && (await continues(places.audit, folder));
   if (isAuditHere && !without.includes('audit'))
@@ -97,7 +97,7 @@ export async function placeAll(
   return { placed, kept };
 }
 
-function withoutPlace(homeless: readonly CopiedFile[], { folder, places, without }: Placing): Error {
+function withoutPlace(homeless: readonly CopiedFile[], { folder, places, without }: PlacementRequest): Error {
   const parts = [...new Set(homeless.map(({ part }) => part))];
   const copy = join(folder, 'configuration', 'conveyor.config.yaml');
   const leave = [...without, ...parts].join(' ');

@@ -22,7 +22,7 @@ import {
 } from './files';
 import { PART_NAMES, readManifest, requireNotNewer, type BackupManifest, type BackupPart } from './manifest';
 import { storeFolder, type BackupPlaces } from './places';
-import { placeAll, requireNamed, type LeavablePart, type Placed } from './placing';
+import { placeAll, requireNamed, type LeavablePart, type RestoreItem } from './placing';
 import { conveyorProcesses, findProcessesWith } from './processes';
 import { restoreRepository } from './repositories';
 import { findShortage } from './room';
@@ -104,7 +104,7 @@ async function requireStopped(places: BackupPlaces, { temporal, server }: Restor
 }
 
 /** @throws ConveyorError `restore-refused` with the commands that move the existing files away */
-async function requireAbsent(placed: readonly Placed[], { places, nowMs }: RestoreOptions): Promise<void> {
+async function requireAbsent(placed: readonly RestoreItem[], { places, nowMs }: RestoreOptions): Promise<void> {
   const parts = new Set(placed.map(({ part }) => part));
   const wanted = [
     ...placed.map(({ to }) => to),
@@ -125,7 +125,7 @@ async function requireAbsent(placed: readonly Placed[], { places, nowMs }: Resto
 }
 
 /** @throws ConveyorError `restore-refused` if a disk lacks space for the files */
-async function requireRoom(placed: readonly Placed[]): Promise<void> {
+async function requireRoom(placed: readonly RestoreItem[]): Promise<void> {
   // Files that a killed restore has left are overwritten.
   const writes = placed.map(async ({ to, bytes }) => ({ path: to, bytes: bytes - (await sizeOfFiles([asPart(to)])) }));
   const shortage = await findShortage(await Promise.all(writes));
@@ -150,7 +150,7 @@ function isEmptyFolder(path: string): boolean {
  * @throws ConveyorError `restore-refused` for an error of the disk; a repository created before that stays, and the
  * next restore names it
  */
-async function putBack(placed: readonly Placed[], { places, addresses, env }: RestoreOptions): Promise<void> {
+async function putBack(placed: readonly RestoreItem[], { places, addresses, env }: RestoreOptions): Promise<void> {
   const files = placed
     .filter(({ part }) => part !== 'repositories')
     .sort((a, b) => countTurn(a, places) - countTurn(b, places));
@@ -202,7 +202,7 @@ const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENO
 const asPart = (to: string): string => `${to}.part`;
 
 /** The database comes after its log: without the log it would look like a complete, older database. */
-const countTurn = ({ to }: Placed, { database }: BackupPlaces): number => (to === database ? 1 : 0);
+const countTurn = ({ to }: RestoreItem, { database }: BackupPlaces): number => (to === database ? 1 : 0);
 
 /** The restored places, in words. */
 export const placesText = ({ restored }: RestoredMachine): readonly string[] =>

@@ -82,10 +82,10 @@ function noteWords(applied: readonly ApplyResult[]): readonly string[] {
   });
 }
 
-type Done = Awaited<ReturnType<ConveyorClient['apply']>>;
+type ApplyAnswer = Awaited<ReturnType<ConveyorClient['apply']>>;
 
 /** The findings of `apply`, without applying. */
-async function previewApply(client: ConveyorClient, spec: PipelineSpec): Promise<Done> {
+async function previewApply(client: ConveyorClient, spec: PipelineSpec): Promise<ApplyAnswer> {
   try {
     return { created: false, previous: await client.spec(spec.pipeline) };
   } catch (error) {
@@ -97,7 +97,7 @@ async function previewApply(client: ConveyorClient, spec: PipelineSpec): Promise
 function applyResult(
   file: string,
   spec: PipelineSpec,
-  { created, previous, continued, configNotes }: Done,
+  { created, previous, continued, configNotes }: ApplyAnswer,
   dryRun: boolean,
 ): ApplyResult {
   const changes = previous === null ? [] : changesBetween(previous, spec);

@@ -20,7 +20,7 @@ export interface DemoResult {
 /** A story of `conveyor demo`: its needs, its course, and its promises. */
 export interface Demo<R extends DemoResult> {
   /** Prepares additional parts of the stack, and the environment of its processes. */
-  prepare(io: Io, settings: StackSettings): Promise<Prepared>;
+  prepare(io: Io, settings: StackSettings): Promise<DemoPreparation>;
   /** Undefined if it was interrupted. */
   play(stage: Stage): Promise<R | undefined>;
   /** The first deviation from the promised story; null if there is none. */
@@ -30,7 +30,7 @@ export interface Demo<R extends DemoResult> {
   next(result: R): readonly string[];
 }
 
-export interface Prepared extends Pick<StackSettings, 'config'> {
+export interface DemoPreparation extends Pick<StackSettings, 'config'> {
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 import type { ReadinessPart } from '../../client/api';
 import { askAt, createHttpClient, type HttpOptions } from '../../client/http/client';
 import { probeServer } from '../../client/http/readiness';
-import type { Unanswered } from '../../client/http/send';
+import type { UnansweredRequest } from '../../client/http/send';
 import { ConveyorError } from '../../domain/errors';
 import { rootCause } from '../../domain/rootCause';
 import { formatDuration } from '../../domain/text';
@@ -78,7 +78,7 @@ const BESIDE =
 /** A load balancer sends no requests to servers that are not ready. */
 const OR_UNREADY = 'or no server is ready: ask one directly, for example by kubectl port-forward: its /readyz says why';
 
-const HOW_TO_REACH: Readonly<Record<Unanswered['why'], string>> = {
+const HOW_TO_REACH: Readonly<Record<UnansweredRequest['why'], string>> = {
   away: `see whether conveyor server runs there, and whether address and network are right; ${OR_UNREADY}; ${BESIDE}`,
   silent: `on its machine, ps -o stat,args shows whether it is stopped (T: kill -CONT continues it) or busy; or the network loses packets; ${BESIDE}`,
   proxy: `the proxy there works, but the server behind it is gone, frozen or too slow: check the process and the log of conveyor server; ${OR_UNREADY}; ${BESIDE}`,

@@ -1,6 +1,6 @@
 import type { ReadinessPart } from '../api';
 import { isJsonObject } from '../../domain/json';
-import { attemptRequest, type HttpOptions, type Unanswered } from './send';
+import { attemptRequest, type HttpOptions, type UnansweredRequest } from './send';
 
 /** A server gives Temporal two seconds. */
 const SERVER_PROBE_TIMEOUT_MS = 4_000;
@@ -15,7 +15,7 @@ export async function serverReadiness(options: HttpOptions): Promise<readonly Re
 export async function probeServer(
   options: HttpOptions,
   withinMs: number,
-): Promise<{ readonly parts: readonly ReadinessPart[] } | Unanswered> {
+): Promise<{ readonly parts: readonly ReadinessPart[] } | UnansweredRequest> {
   const tried = await attemptRequest({ ...options, token: null }, READINESS, withinMs);
   if ('why' in tried) return tried;
   const checks: readonly unknown[] =

@@ -42,13 +42,13 @@ const MOST_SERVER_ANSWER = REQUEST_LIMITS.answer.max;
 const GATEWAY: readonly number[] = [502, 503, 504];
 
 /** The result of one try: an answer in the form of Conveyor, or none. */
-export type RequestAttempt = { readonly status: number; readonly body: unknown } | Unanswered;
+export type RequestAttempt = { readonly status: number; readonly body: unknown } | UnansweredRequest;
 
 /**
  * `away`: no connection; `silent`: no answer in time; `proxy`: a proxy got no answer from its server; `stranger`:
  * another program answered.
  */
-export interface Unanswered {
+export interface UnansweredRequest {
   readonly why: 'away' | 'silent' | 'proxy' | 'stranger';
   readonly detail: string;
   /** Whether another try may get an answer. */
@@ -127,7 +127,7 @@ export async function attemptRequest(
 function serverAnswerIn(status: number, text: string): RequestAttempt {
   const isWorthAnother = GATEWAY.includes(status);
   const detail = `it answered ${status}, but not like a Conveyor server`;
-  const strange: Unanswered = { why: isWorthAnother ? 'proxy' : 'stranger', detail, isWorthAnother };
+  const strange: UnansweredRequest = { why: isWorthAnother ? 'proxy' : 'stranger', detail, isWorthAnother };
   try {
     const body = JSON.parse(text) as unknown;
     const isOurs = status < 300 || (isJsonObject(body) && ('error' in body || 'checks' in body));

@@ -3,11 +3,14 @@ import { canonicalJson } from '../../domain/audit/chain';
 import { auditChanges, type AuditEntry } from '../../domain/audit/record';
 import type { Artifact } from '../../domain/artifact';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
-import type { PipelineApplied } from '../api';
+import type { PipelineApplyResult } from '../api';
 
 /** Parts of audit records that several operations share. */
 
-export const buildApplyEntry = (spec: PipelineSpec, { previous, created }: PipelineApplied): Partial<AuditEntry> => ({
+export const buildApplyEntry = (
+  spec: PipelineSpec,
+  { previous, created }: PipelineApplyResult,
+): Partial<AuditEntry> => ({
   result: created ? 'created' : 'changed',
   before: previous === null ? null : canonicalDigest(previous),
   after: canonicalDigest(spec),
@@ -24,12 +27,12 @@ export const buildSubmissionEntry = (actor: string, target: string, artifacts: r
   ...auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version]))),
 });
 
-interface Started {
+interface AuditedStart {
   readonly id: string | null;
   readonly duplicate: boolean;
 }
 
-export function buildStartEntry({ id, duplicate }: Started): Partial<AuditEntry> {
+export function buildStartEntry({ id, duplicate }: AuditedStart): Partial<AuditEntry> {
   if (id === null) return { result: 'kept; no release yet' };
   return { result: duplicate ? `${id}, which already existed` : id };
 }

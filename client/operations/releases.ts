@@ -9,16 +9,19 @@ import type { Permit, PermissionGate } from '../permissionGate';
 import { buildSubmissionEntry, buildStartEntry } from './entries';
 import type { OperationRows } from './row';
 
-type Bringing = readonly [pipeline: string, artifacts: readonly Artifact[], trigger: Trigger];
+type SubmissionArguments = readonly [pipeline: string, artifacts: readonly Artifact[], trigger: Trigger];
 
 /** The permission and audit of versions submitted to a pipeline. */
 const guardSubmission = (ask: (gate: PermissionGate, pipeline: string, trigger: Trigger) => Promise<Permit>) => ({
-  permit: async (gate: PermissionGate, ...[pipeline, artifacts, trigger]: Bringing): Promise<[...Bringing]> => {
+  permit: async (
+    gate: PermissionGate,
+    ...[pipeline, artifacts, trigger]: SubmissionArguments
+  ): Promise<[...SubmissionArguments]> => {
     const by = await ask(gate, pipeline, trigger);
     await gate.requireSigned(pipeline, artifacts);
     return [pipeline, artifacts, under(trigger, by)];
   },
-  audit: (...[pipeline, artifacts, { actor }]: Bringing) => buildSubmissionEntry(actor, pipeline, artifacts),
+  audit: (...[pipeline, artifacts, { actor }]: SubmissionArguments) => buildSubmissionEntry(actor, pipeline, artifacts),
 });
 
 /** Operations that start releases, commands, and looks at runs. */

@@ -64,7 +64,7 @@ interface ReadRow {
 
 interface ChangeRow<Args extends readonly unknown[], Answer> {
   /** Its name in domain/access/operations.ts. */
-  readonly access: Exclude<OperationName, 'read' | 'look-now'> | VerbGiven<Args>;
+  readonly access: Exclude<OperationName, 'read' | 'look-now'> | VerbSelector<Args>;
   /** Returns the arguments with the rule that allows them. @throws ConveyorError `not-permitted`, `unsigned` */
   permit(gate: PermissionGate, ...args: Args): Promise<Args>;
   /** Its audit record, for success and refusal. */
@@ -72,7 +72,7 @@ interface ChangeRow<Args extends readonly unknown[], Answer> {
 }
 
 /** A method's type, so that `AnyRow` fits every row: TypeScript compares arguments of methods both ways. */
-type VerbGiven<Args extends readonly unknown[]> = { verb(...args: Args): Verb }['verb'];
+type VerbSelector<Args extends readonly unknown[]> = { verb(...args: Args): Verb }['verb'];
 
 type EntryParts = Partial<Omit<AuditEntry, 'actor' | 'target'>>;
 

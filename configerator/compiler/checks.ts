@@ -1,18 +1,18 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import type { CompiledValue, Context, Made } from './context';
-import type { Checked, JobFailure } from './job';
+import type { CompiledValue, Context, UncheckedValue } from './context';
+import type { ValueCheckResult, JobFailure } from './job';
 import { NoResult } from './process';
 import { toProgramError } from './programs';
 import { getStem } from './tree';
 
-type Owned = Made & { readonly schema: NonNullable<Made['schema']> };
+type SchemaValue = UncheckedValue & { readonly schema: NonNullable<UncheckedValue['schema']> };
 
 /**
  * Checks values and returns the valid ones in their distributed form. Values of one schema file are checked together,
  * separately from the programs that made them.
  */
-export async function checkAll(context: Context, made: readonly Made[]): Promise<CompiledValue[]> {
-  const bySchema = new Map<string, Owned[]>();
+export async function checkAll(context: Context, made: readonly UncheckedValue[]): Promise<CompiledValue[]> {
+  const bySchema = new Map<string, SchemaValue[]>();
   for (const one of made)
     if (one.schema !== null) {
       const owned = { ...one, schema: one.schema };
@@ -27,12 +27,17 @@ export async function checkAll(context: Context, made: readonly Made[]): Promise
   ];
 }
 
-const toCompiledValue = ({ path, file, sources }: Made, text: string): CompiledValue => ({ path, text, file, sources });
+const toCompiledValue = ({ path, file, sources }: UncheckedValue, text: string): CompiledValue => ({
+  path,
+  text,
+  file,
+  sources,
+});
 
 async function checkThose(
   context: Context,
   schema: string,
-  values: readonly Owned[],
+  values: readonly SchemaValue[],
 ): Promise<readonly CompiledValue[]> {
   const { graph, run, say } = context;
   const beside = `${getStem(schema)}.validate.ts`;
@@ -57,7 +62,7 @@ async function checkThose(
   }
 }
 
-function acceptValue({ graph, say }: Context, value: Owned, checked: Checked): readonly CompiledValue[] {
+function acceptValue({ graph, say }: Context, value: SchemaValue, checked: ValueCheckResult): readonly CompiledValue[] {
   const { path, file, schema, text, isRaw } = value;
   if ('json' in checked) return [toCompiledValue(value, isRaw ? text : checked.json)];
   const validators = `${getStem(schema.file)}.validate.ts`;

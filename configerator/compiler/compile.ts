@@ -4,7 +4,7 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { sizeAndLimit } from '../../domain/size';
 import { whyNotConfigPath } from '../domain/path';
 import { checkAll } from './checks';
-import type { CompiledValue, Made, ValueSource } from './context';
+import type { CompiledValue, UncheckedValue, ValueSource } from './context';
 import { ImportGraph } from './graph';
 import { parseTree } from './parse';
 import { PROCESS_LIMITS, type ProcessLimits } from './process';
@@ -15,7 +15,7 @@ import { listValueSources } from './sources';
 import { getFileKind, getStem, type SourceTree } from './tree';
 import { OWN_PROGRAMS, type ProgramWalls } from './walls';
 
-export interface Compiled {
+export interface CompileResult {
   /** The compiled programs and raw files. */
   readonly files: readonly string[];
   /** In the order of their paths. */
@@ -35,7 +35,7 @@ export interface CompileOptions {
 }
 
 /** Runs the programs of a tree and checks all values. `problems` has one problem for each faulty file. */
-export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
+export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<CompileResult> {
   const limits = { ...PROCESS_LIMITS, ...options.limits };
   const walls = options.walls ?? OWN_PROGRAMS;
   const run = createCachedRun(limits, walls, options.memory, availableParallelism());
@@ -54,7 +54,7 @@ class Compiler {
     private readonly changed: ReadonlySet<string> | undefined,
   ) {}
 
-  async compile(): Promise<Compiled> {
+  async compile(): Promise<CompileResult> {
     const say = (problem: ConveyorError): void => void this.problems.push(problem);
     const context = { graph: this.graph, tree: this.tree, run: this.run, say };
     this.orphans();
@@ -99,7 +99,7 @@ class Compiler {
     }
   }
 
-  private isFit({ path, text, file }: Made): boolean {
+  private isFit({ path, text, file }: UncheckedValue): boolean {
     const size = Buffer.byteLength(text);
     const { max } = CONFIG_LIMITS.value;
     const said = sizeAndLimit(size, max);
@@ -110,7 +110,7 @@ class Compiler {
     return why === undefined;
   }
 
-  private collisions(made: readonly Made[]): void {
+  private collisions(made: readonly UncheckedValue[]): void {
     const byPath = new Map<string, string>();
     for (const { path, file } of made) {
       const other = byPath.get(path);

@@ -19,7 +19,7 @@ export interface ValueSource {
 }
 
 /** A value before the check against its schema. */
-export interface Made extends ValueSource {
+export interface UncheckedValue extends ValueSource {
   readonly path: string;
   /** JSON, or the unchanged text of a raw file. */
   readonly text: string;

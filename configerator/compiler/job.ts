@@ -57,10 +57,10 @@ export interface ParseResult {
 
 export interface ProgramResult {
   readonly kind: 'program';
-  readonly outcome: readonly Exported[] | JobFailure;
+  readonly outcome: readonly ExportedValue[] | JobFailure;
 }
 
-export interface Exported {
+export interface ExportedValue {
   /** The part of the value's path after that of the program: '' for its only value. */
   readonly name: string;
   /** The file `*.schema.ts` that exports its schema, and the name of that export; null for a schema in the program itself. */
@@ -78,10 +78,10 @@ export type JobFailure =
 export interface CheckResult {
   readonly kind: 'check';
   /** For each value, in the order of the job; or why none could be checked. */
-  readonly outcome: readonly Checked[] | JobFailure;
+  readonly outcome: readonly ValueCheckResult[] | JobFailure;
 }
 
-export type Checked =
+export type ValueCheckResult =
   | { readonly json: string }
   | { readonly misfit: string }
   | { readonly invariant: string; readonly refused: string }

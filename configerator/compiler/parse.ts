@@ -54,13 +54,13 @@ export async function parseTree(
   return found;
 }
 
-type Parsed = readonly (readonly [path: string, code: string | ConveyorError])[];
+type GroupParseResult = readonly (readonly [path: string, code: string | ConveyorError])[];
 
 async function parseGroup(
   sources: readonly ParsedSource[],
   limits: ProcessLimits,
   walls: ProgramWalls,
-): Promise<Parsed | ConveyorError> {
+): Promise<GroupParseResult | ConveyorError> {
   const files = sources.map(({ path, source }) => ({ path, source }));
   const memoryMb = Math.max(limits.memoryMb, MEMORY_MB);
   try {

@@ -1,16 +1,22 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import type { Context, Made, ValueSource } from './context';
+import type { Context, UncheckedValue, ValueSource } from './context';
 import type { ImportGraph } from './graph';
-import type { Exported, JobFailure } from './job';
+import type { ExportedValue, JobFailure } from './job';
 import { NoResult } from './process';
 import { getStem } from './tree';
 
 /** Runs each program in a separate process. */
-export async function runPrograms(context: Context, programs: readonly ValueSource[]): Promise<readonly Made[]> {
+export async function runPrograms(
+  context: Context,
+  programs: readonly ValueSource[],
+): Promise<readonly UncheckedValue[]> {
   return (await Promise.all(programs.map((program) => runOne(context, program)))).flat();
 }
 
-async function runOne({ graph, run, say }: Context, { file, sources }: ValueSource): Promise<readonly Made[]> {
+async function runOne(
+  { graph, run, say }: Context,
+  { file, sources }: ValueSource,
+): Promise<readonly UncheckedValue[]> {
   try {
     const { outcome } = await run({ kind: 'program', file, modules: graph.modulesOf([file]) });
     if ('kind' in outcome) {
@@ -25,7 +31,7 @@ async function runOne({ graph, run, say }: Context, { file, sources }: ValueSour
   }
 }
 
-const toProgramValue = (file: string, { name, schema, json }: Exported): Omit<Made, 'sources'> => ({
+const toProgramValue = (file: string, { name, schema, json }: ExportedValue): Omit<UncheckedValue, 'sources'> => ({
   ...{ path: formatValuePath(file, name), text: json, file, schema },
   isRaw: false,
 });

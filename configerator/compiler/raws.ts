@@ -1,6 +1,6 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { parseStrictJson } from './child/strictJson';
-import type { Context, Made, ValueSource } from './context';
+import type { Context, UncheckedValue, ValueSource } from './context';
 import { NoResult } from './process';
 import { rawPath, getStem } from './tree';
 
@@ -11,7 +11,7 @@ const TOGETHER = 200;
  * Reads raw files and checks them against the formats of their names and the JSON Schemas next to them; their text
  * stays unchanged.
  */
-export async function readRaw(context: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
+export async function readRaw(context: Context, raws: readonly ValueSource[]): Promise<readonly UncheckedValue[]> {
   const [plain, others] = split(
     raws,
     ({ file }) => file.endsWith('.json') && !context.graph.has(`${getStem(file)}.schema.json`),
@@ -28,7 +28,7 @@ function split<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [re
 }
 
 /** JSON without a JSON Schema parses in linear time, so it needs no separate process. */
-function readPlain({ graph, tree, say }: Context, raw: ValueSource): readonly Made[] {
+function readPlain({ graph, tree, say }: Context, raw: ValueSource): readonly UncheckedValue[] {
   const text = tree.read(raw.file);
   try {
     parseStrictJson(text);
@@ -39,7 +39,10 @@ function readPlain({ graph, tree, say }: Context, raw: ValueSource): readonly Ma
   }
 }
 
-async function readGroup({ graph, tree, run, say }: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
+async function readGroup(
+  { graph, tree, run, say }: Context,
+  raws: readonly ValueSource[],
+): Promise<readonly UncheckedValue[]> {
   const files = raws.map(({ file }) => {
     const schema = `${getStem(file)}.schema.json`;
     return { file, text: tree.read(file), schema: graph.has(schema) ? tree.read(schema) : null };
@@ -65,7 +68,7 @@ async function readGroup({ graph, tree, run, say }: Context, raws: readonly Valu
   }
 }
 
-const toRawValue = (raw: ValueSource, text: string, isTyped: boolean): Made => ({
+const toRawValue = (raw: ValueSource, text: string, isTyped: boolean): UncheckedValue => ({
   ...raw,
   path: rawPath(raw.file),
   text,

@@ -1,7 +1,7 @@
 import { pickOverride, type Aim, type Host } from './overrides';
 
 /** The newest committed state of a path that a host has seen; `value` is null once the path was deleted. */
-export interface Committed {
+export interface CommittedValue {
   readonly value: string | null;
   readonly version: string;
   readonly commit: string;
@@ -14,12 +14,12 @@ export interface Offer extends Aim {
 }
 
 /** A host's knowledge of a path. */
-export interface Held {
-  readonly committed: Committed | null;
+export interface HostPathState {
+  readonly committed: CommittedValue | null;
   readonly overrides: readonly Offer[];
 }
 
-export const NOTHING: Held = { committed: null, overrides: [] };
+export const NOTHING: HostPathState = { committed: null, overrides: [] };
 
 /** The answer to applications of a host. */
 export interface Answer {
@@ -43,17 +43,21 @@ export interface Answer {
  * The state after a newer commit; unchanged if the commit is not newer, because a host never goes back. @param
  * overrules states that were never on the branch: a host with one of them replaces it by the true one
  */
-export function withCommitted(held: Held, next: Committed, overrules: readonly string[] = []): Held {
+export function withCommitted(
+  held: HostPathState,
+  next: CommittedValue,
+  overrules: readonly string[] = [],
+): HostPathState {
   const { committed } = held;
   const isForged = committed !== null && overrules.includes(nameState(committed));
   return isForged || next.sequence > (committed?.sequence ?? 0) ? { ...held, committed: next } : held;
 }
 
 /** A committed state of a path, as one text. */
-export const nameState = ({ sequence, commit, version }: Omit<Committed, 'value'>): string =>
+export const nameState = ({ sequence, commit, version }: Omit<CommittedValue, 'value'>): string =>
   `${sequence} ${commit} ${version}`;
 
-export function resolveAnswer(path: string, { committed, overrides }: Held, host: Host): Answer {
+export function resolveAnswer(path: string, { committed, overrides }: HostPathState, host: Host): Answer {
   const sequence = committed?.sequence ?? 0;
   const override = pickOverride(overrides, host);
   if (override) {

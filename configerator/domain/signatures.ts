@@ -14,7 +14,7 @@ export interface Signatures {
 
 const NAMED_FAULTS = 20;
 
-interface Judged {
+interface SignatureCheck {
   /** `the value`, `the override …` */
   readonly what: string;
   readonly fault?: string | undefined;
@@ -22,13 +22,13 @@ interface Judged {
 }
 
 /** @param isChecked whether keys are known here */
-export function judgeSignatures(records: readonly Judged[], isChecked: boolean): Signatures {
+export function judgeSignatures(records: readonly SignatureCheck[], isChecked: boolean): Signatures {
   const all = records.flatMap(({ what, fault }) => (fault === undefined ? [] : [{ what, why: fault }]));
   const faults = all.slice(0, NAMED_FAULTS);
   return { state: judgeSignatureState(records, all.length, isChecked), faults, more: all.length - faults.length };
 }
 
-function judgeSignatureState(records: readonly Judged[], faults: number, isChecked: boolean): SignatureState {
+function judgeSignatureState(records: readonly SignatureCheck[], faults: number, isChecked: boolean): SignatureState {
   if (faults > 0) return 'untrusted';
   if (records.length === 0) return 'absent';
   if (isChecked) return 'signed';

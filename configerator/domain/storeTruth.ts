@@ -1,4 +1,4 @@
-import { nameState, type Committed } from './held';
+import { nameState, type CommittedValue } from './held';
 
 /** The first parents of a branch, numbered from 1. */
 export interface CommitLine {
@@ -15,8 +15,11 @@ export const isOnLine = (line: CommitLine, { sequence, commit }: CommitPlace): b
   line.sequenceOf(commit) === sequence;
 
 /** Whether a record matches git at its commit. */
-export const wasEverTrue = (line: CommitLine, record: Omit<Committed, 'value'>, atCommit: string | null): boolean =>
-  isOnLine(line, record) && record.version === (atCommit ?? '');
+export const wasEverTrue = (
+  line: CommitLine,
+  record: Omit<CommittedValue, 'value'>,
+  atCommit: string | null,
+): boolean => isOnLine(line, record) && record.version === (atCommit ?? '');
 
 /**
  * Whether a record that was true once is what hosts should have at the head of their store.
@@ -25,7 +28,7 @@ export const wasEverTrue = (line: CommitLine, record: Omit<Committed, 'value'>, 
  */
 export function isNewest(
   head: CommitPlace,
-  { version, commit, sequence }: Omit<Committed, 'value'>,
+  { version, commit, sequence }: Omit<CommittedValue, 'value'>,
   atHead: string | null,
   partly?: string,
 ): boolean {
@@ -39,7 +42,7 @@ const OVERRULED = 32;
 /** The states that a value overrules: the earlier ones and these. Undefined if nothing is new. */
 export function addOverruledStates(
   before: readonly string[],
-  forged: readonly Omit<Committed, 'value'>[],
+  forged: readonly Omit<CommittedValue, 'value'>[],
 ): readonly string[] | undefined {
   const news = [...new Set(forged.map(nameState))].filter((state) => !before.includes(state)).slice(0, OVERRULED);
   return news.length === 0 ? undefined : [...before, ...news].slice(-OVERRULED);

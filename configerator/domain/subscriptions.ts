@@ -54,18 +54,18 @@ export function listExposures(overrides: readonly Pick<Aim, 'id' | 'revision'>[]
 const deployIn = (id: string): string => /^deploy\/([^/]+\/\d+\/[^/]+)\/\d+\//.exec(id)?.[1] ?? id;
 
 /** The content of a store for a path; null: it is gone. */
-export interface Stored {
+export interface StoredPathState {
   readonly committed: { readonly version: string } | null;
   readonly overrides: readonly (Aim & { readonly version: string })[];
 }
 
-export function toSubscription(stored: Stored, has: Acknowledgement): Subscription {
+export function toSubscription(stored: StoredPathState, has: Acknowledgement): Subscription {
   const { host, version, revision, commit, refused = null, loading = null } = has;
   const since = new Date(has.at).toISOString();
   return { host, state: subscriberState(stored, has), version, revision, commit, since, refused, loading };
 }
 
-function subscriberState({ committed, overrides }: Stored, has: Acknowledgement): SubscriptionState {
+function subscriberState({ committed, overrides }: StoredPathState, has: Acknowledgement): SubscriptionState {
   if (has.refused !== undefined) return 'refused';
   const { host: name, labels, version, revision } = has;
   const override = pickOverride(overrides, { name, labels });

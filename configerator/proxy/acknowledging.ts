@@ -1,5 +1,5 @@
 import { Loop } from './loop';
-import type { Acknowledged, ConfigStore } from '../store/port';
+import type { HostAcknowledgement, ConfigStore } from '../store/port';
 import type { HostPackages } from './packages';
 import { describeRefusals, type PathEntry } from './paths';
 
@@ -95,7 +95,7 @@ export class Acknowledger {
     const { host, repository, labels, isVerified, store, packages, ttlSeconds = TTL_SECONDS } = this.options;
     const { path, answer, since } = entry;
     const refused = describeRefusals(entry);
-    const what: Acknowledged = {
+    const what: HostAcknowledgement = {
       ...{ host, path, version: answer.version, revision: answer.override, commit: answer.commit },
       sequence: answer.sequence,
       ...packages?.getAcknowledgement(path, answer.version),

@@ -1,10 +1,10 @@
 import type { Answer } from '../domain/held';
-import type { Acknowledged } from '../store/port';
+import type { HostAcknowledgement } from '../store/port';
 
 /** The packages that values of a proxy name. */
 export interface HostPackages {
   /** Sets the value that applications of this host get from now on. */
   setWanted(answer: Answer): void;
   /** The package's part of the acknowledgement of a version. */
-  getAcknowledgement(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'>;
+  getAcknowledgement(path: string, version: string): Pick<HostAcknowledgement, 'loading' | 'refused' | 'peer'>;
 }

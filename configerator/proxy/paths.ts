@@ -4,8 +4,8 @@ import {
   NOTHING,
   withCommitted,
   type Answer,
-  type Committed,
-  type Held,
+  type CommittedValue,
+  type HostPathState,
 } from '../domain/held';
 import type { Host } from '../domain/overrides';
 import type { CachedPath } from '../../sdk/configCache';
@@ -14,7 +14,7 @@ import type { StoreEvent } from '../store/port';
 /** A proxy's state of one path. */
 export interface PathEntry {
   readonly path: string;
-  held: Held;
+  held: HostPathState;
   answer: Answer;
   /** When the host got this answer, in ms since the epoch. */
   since: number;
@@ -74,7 +74,7 @@ export function takeEvent(
 
 type KnownEvent = Exclude<StoreEvent, { kind: 'disbelieved' }>;
 
-function updateHeld(held: Held, event: KnownEvent): Held {
+function updateHeld(held: HostPathState, event: KnownEvent): HostPathState {
   if (event.kind === 'override') return { ...held, overrides: event.overrides };
   if (event.kind === 'override-removed') return { ...held, overrides: [] };
   const { overrules } = event.kind === 'value' ? event.value : event;
@@ -82,7 +82,7 @@ function updateHeld(held: Held, event: KnownEvent): Held {
   return committed === undefined ? held : withCommitted(held, committed, overrules);
 }
 
-function getCommitted(event: KnownEvent): Committed | undefined {
+function getCommitted(event: KnownEvent): CommittedValue | undefined {
   if (event.kind === 'removed') return { value: null, version: '', commit: event.commit, sequence: event.sequence };
   if (event.kind !== 'value') return undefined;
   const { value, version, commit, sequence } = event.value;

@@ -1,5 +1,5 @@
 import { deployOf, pendingSlots, withReverts } from '../../sdk/updates/choose';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 import { findSlotRefusal } from './subscribers';
 
 /**
@@ -11,7 +11,7 @@ import { findSlotRefusal } from './subscribers';
 const BATCHES = 4;
 
 /** Gives the next slots of each update its version: one batch at a time, but all at once for a revert or a landing. */
-export function begin(served: Served, unit: string): void {
+export function begin(served: ConfigServiceState, unit: string): void {
   const { state } = served;
   const it = served.unit(unit);
   const there = it.slots.filter(({ gone }) => !gone).length;
@@ -29,7 +29,7 @@ export function begin(served: Served, unit: string): void {
 }
 
 /** Fails an update if one of its hosts refuses the version. */
-export function failRefused(served: Served, unit: string): void {
+export function failRefused(served: ConfigServiceState, unit: string): void {
   const { slots } = served.unit(unit);
   for (const id of served.activeIn(unit)) {
     const index = slots.findIndex((slot) => slot.update === id && slot.state === 'down' && !slot.gone);
@@ -42,7 +42,7 @@ export function failRefused(served: Served, unit: string): void {
 }
 
 /** Units that appeared after an update got its version from it, and are reverted with its own units. */
-export function takeAlong(served: Served, id: string): void {
+export function takeAlong(served: ConfigServiceState, id: string): void {
   const { state } = served;
   const { updatedBy = [], units = {} } = state.updates[id] ?? {};
   const [version, ...others] = [...new Set(Object.values(units).map((unit) => unit.version))];
@@ -62,7 +62,7 @@ export function takeAlong(served: Served, id: string): void {
  * An update of the whole unit is complete once its version is committed, if all units are to get it. No update
  * completes while another version may land.
  */
-export function finishUpdates(served: Served, unit: string): void {
+export function finishUpdates(served: ConfigServiceState, unit: string): void {
   const { state, service } = served;
   for (const id of served.activeIn(unit)) {
     const update = state.updates[id]?.units[unit];

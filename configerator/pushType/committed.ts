@@ -2,7 +2,7 @@ import type { Content } from '../domain/subscriber';
 import { deployOf } from '../../sdk/updates/choose';
 import type { Service } from './memory';
 import type { ConfigPorts } from './ports';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 
 /** The committed version of a service, by any author. */
 
@@ -10,7 +10,7 @@ import type { Served } from './served';
 const REPLACED = 100;
 
 /** The branch has moved: by our landing, by commits to other paths, or by others' commits to our paths. */
-export async function follow(served: Served, { changes }: ConfigPorts, head: string): Promise<void> {
+export async function follow(served: ConfigServiceState, { changes }: ConfigPorts, head: string): Promise<void> {
   const { service } = served;
   const { repository, paths, landing } = service;
   if (landing?.commit !== undefined) return; // a landing checks the branch itself
@@ -22,7 +22,7 @@ export async function follow(served: Served, { changes }: ConfigPorts, head: str
   service.head = head;
 }
 
-function adopt(served: Served, version: string): void {
+function adopt(served: ConfigServiceState, version: string): void {
   const { service, state, units } = served;
   const before = service.committed;
   setCommitted(service, version);
@@ -43,7 +43,7 @@ export function setCommitted(service: Service, version: string): void {
 }
 
 /** A host with the previously committed value counts as having the present one. */
-function rename(served: Served, before: string, version: string): void {
+function rename(served: ConfigServiceState, before: string, version: string): void {
   for (const unit of served.units.map((id) => served.unit(id))) {
     if (unit.version === before) unit.version = version;
     for (const slot of unit.slots) if (slot.version === before) Object.assign(slot, { version, update: null });
@@ -52,7 +52,7 @@ function rename(served: Served, before: string, version: string): void {
 
 /** Keeps the committed content of the affected paths, so that a revert can expose it again. */
 export async function keepCommitted(
-  { service }: Served,
+  { service }: ConfigServiceState,
   { storeOf }: ConfigPorts,
   content: Content = {},
 ): Promise<void> {

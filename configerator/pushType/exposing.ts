@@ -4,11 +4,11 @@ import { groupBy } from '../../domain/grouped';
 import type { Slot } from '../../sdk/updates/memory';
 import type { Override } from '../store/port';
 import type { ConfigPorts } from './ports';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 import { getUnitRegion } from './subscribers';
 
 /** The hosts of a unit that an update has on its version. */
-interface Exposed {
+interface UnitExposure {
   readonly unit: string;
   readonly update: string;
   readonly version: string;
@@ -18,7 +18,7 @@ interface Exposed {
 }
 
 /** Writes the wanted overrides into the store, and removes the others. */
-export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<void> {
+export async function expose(served: ConfigServiceState, { storeOf }: ConfigPorts): Promise<void> {
   const { service } = served;
   const { repository, exposed } = service;
   const { overrides, shares } = planOverrides(served);
@@ -50,7 +50,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
 export const updateNamedBy = (id: string): string => id.slice(0, id.indexOf('#'));
 
 /** Adds hosts to the share into which they fall. */
-function takeIntoShares(served: Served): void {
+function takeIntoShares(served: ConfigServiceState): void {
   const { name, service } = served;
   for (const [update, { unit, below, version }] of Object.entries(service.shares))
     served.unit(unit).slots.forEach((slot, index) => {
@@ -64,7 +64,7 @@ function takeIntoShares(served: Served): void {
  * The overrides needed so that every host has the version of its slot. A committed value needs none, unless a reverted
  * version may still land.
  */
-export function planOverrides(served: Served) {
+export function planOverrides(served: ConfigServiceState) {
   const { name, service } = served;
   const exposed = listExposedHosts(served);
   const overrides = exposed.flatMap((one) =>
@@ -81,7 +81,7 @@ export function planOverrides(served: Served) {
   return { overrides, shares: Object.fromEntries(shares) };
 }
 
-function listExposedHosts(served: Served): Exposed[] {
+function listExposedHosts(served: ConfigServiceState): UnitExposure[] {
   const { service, state, bound } = served;
   const { committed } = service;
   const isSafe = !served.mayLandOther(bound?.version ?? committed);
@@ -103,7 +103,7 @@ function listExposedHosts(served: Served): Exposed[] {
 /**
  * The share of its region that an update covers; undefined if its hosts are few enough to be named, or have no region.
  */
-function computeShare(name: string, { unit, hosts, isWhole }: Exposed): number | undefined {
+function computeShare(name: string, { unit, hosts, isWhole }: UnitExposure): number | undefined {
   if (getUnitRegion(name, unit) === undefined || (!isWhole && hosts.length <= CONFIG_LIMITS.hosts.max))
     return undefined;
   return isWhole
@@ -111,7 +111,7 @@ function computeShare(name: string, { unit, hosts, isWhole }: Exposed): number |
     : hosts.reduce((most, host) => Math.max(most, computeHostPosition(name, host)), 0) + Number.EPSILON;
 }
 
-function buildAims(name: string, exposed: Exposed): Omit<Aim, 'revision'>[] {
+function buildAims(name: string, exposed: UnitExposure): Omit<Aim, 'revision'>[] {
   const { unit, update, hosts } = exposed;
   const region = getUnitRegion(name, unit);
   const id = `${update}#${encodeURIComponent(region ?? '')}`;

@@ -10,7 +10,7 @@ import { mendOverrides } from './mending';
 import type { FoundOverride } from '../store/inspection';
 import type { ConfigPorts } from './ports';
 import { refuseBusyPaths } from './refusing';
-import { Served } from './served';
+import { ConfigServiceState } from './served';
 import { newService, refuseForeign, serviceName, type ConfigPush } from './service';
 import { sweepOverrides } from './stale';
 import { seat, readSubscribers } from './subscribers';
@@ -21,7 +21,7 @@ import { learnVersions, type WantedVersion } from './versions';
  * record the wanted state; `step` exposes it, lands it, and checks which hosts have it.
  */
 export class ConfigFleet {
-  private readonly served = new Map<string, Served>();
+  private readonly served = new Map<string, ConfigServiceState>();
   private readonly stepping = new Map<string, Promise<void>>();
 
   constructor(
@@ -40,7 +40,7 @@ export class ConfigFleet {
   }
 
   /** Loads the data for the following calls: subscribers, committed versions, and the contents of these versions. */
-  async prepare(config: ConfigPush, versions: readonly WantedVersion[] = []): Promise<Served> {
+  async prepare(config: ConfigPush, versions: readonly WantedVersion[] = []): Promise<ConfigServiceState> {
     const served = this.servedOf(serviceName(config));
     await this.refresh(served, config);
     await learnVersions(served, this.ports, versions);
@@ -62,7 +62,7 @@ export class ConfigFleet {
   }
 
   /** @throws ExtensionError `path-busy` */
-  refuseBusyPaths(served: Served, version: string, updateId: string): Promise<void> {
+  refuseBusyPaths(served: ConfigServiceState, version: string, updateId: string): Promise<void> {
     return refuseBusyPaths(served, this.ports, version, updateId);
   }
 
@@ -101,13 +101,13 @@ export class ConfigFleet {
     await this.landings.idle();
   }
 
-  private servedOf(name: string): Served {
-    const served = this.served.get(name) ?? new Served(name, this.memory);
+  private servedOf(name: string): ConfigServiceState {
+    const served = this.served.get(name) ?? new ConfigServiceState(name, this.memory);
     this.served.set(name, served);
     return served;
   }
 
-  private async stepOnce(served: Served): Promise<void> {
+  private async stepOnce(served: ConfigServiceState): Promise<void> {
     await this.refresh(served, served.service);
     for (const unit of served.units) {
       begin(served, unit);
@@ -124,7 +124,7 @@ export class ConfigFleet {
    * If there are too many services, an idle one makes room: its memory can be restored from the repository and the
    * store. @throws ConveyorError `over-limit`
    */
-  private admit({ name, state }: Served, config: ConfigPush): void {
+  private admit({ name, state }: ConfigServiceState, config: ConfigPush): void {
     const names = this.services;
     if (names.length >= CONFIG_LIMITS.services.max) {
       const idle = names.map((one) => this.servedOf(one)).find((one) => one.isForgettable);
@@ -135,14 +135,14 @@ export class ConfigFleet {
     state.services[name] = newService(config);
   }
 
-  private forget({ name, state, units }: Served): void {
+  private forget({ name, state, units }: ConfigServiceState): void {
     for (const unit of units) delete state.units[unit];
     delete state.services[name];
     this.served.delete(name);
   }
 
   /** Loads the present subscribers, and others' commits to the paths. */
-  private async refresh(served: Served, config: ConfigPush): Promise<void> {
+  private async refresh(served: ConfigServiceState, config: ConfigPush): Promise<void> {
     const { repository, paths } = config;
     const { storeOf, log } = this.ports;
     const store = storeOf(repository);

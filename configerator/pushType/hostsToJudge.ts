@@ -3,14 +3,18 @@ import type { UnitTasks } from '../../sdk/health';
 import type { HealthTargets } from '../../sdk/protocol/pushType';
 import { reservedSlots } from '../../sdk/updates/choose';
 import type { Slot } from '../../sdk/updates/memory';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 
 /**
  * Hosts that have the version from these updates, and hosts that do not, by the names under which they report metrics.
  * A host with the version uses a name of its values of the changed paths. A host without it may use the name of any of
  * these paths, or of the newest path that it reads.
  */
-export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
+export function hostsToJudge(
+  served: ConfigServiceState,
+  id: string,
+  { updatedBy, exclude = [] }: HealthTargets,
+): UnitTasks {
   const reserved = reservedSlots(served.state, id, exclude);
   const open = served
     .unit(id)
@@ -44,7 +48,7 @@ export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = 
 }
 
 /** The paths that the versions of these updates change. */
-function listChangedPaths({ state, service }: Served, updates: readonly string[]): ReadonlySet<string> {
+function listChangedPaths({ state, service }: ConfigServiceState, updates: readonly string[]): ReadonlySet<string> {
   const units = updates.flatMap((update) => Object.values(state.updates[update]?.units ?? {}));
   return new Set(units.flatMap(({ version }) => Object.keys(service.contents[version] ?? {})));
 }
@@ -55,7 +59,7 @@ type SeenSubscribers = readonly { readonly has: readonly Has[] }[];
 
 /** The commits that hosts had before the version, by path. */
 function commitsBefore(
-  { service }: Served,
+  { service }: ConfigServiceState,
   seats: readonly { readonly subscriber: SeenSubscribers[number] }[],
   outside: SeenSubscribers,
 ) {

@@ -5,7 +5,7 @@ import { unfinished } from '../../sdk/updates/choose';
 import { keepCommitted, setCommitted } from './committed';
 import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 
 /**
  * Versions on their way to the branch. A landing begun here continues until it has an answer; after a crash, the next
@@ -98,7 +98,7 @@ function unknownChange(version: string): never {
 }
 
 /** Lands the version that every unit is to get, unless it is committed. */
-export async function landWhole(served: Served, landings: Landings, ports: ConfigPorts): Promise<void> {
+export async function landWhole(served: ConfigServiceState, landings: Landings, ports: ConfigPorts): Promise<void> {
   const { name, service } = served;
   decideLanding(served, landings.isUnderWay(name));
   if (service.landing === undefined) return;
@@ -124,7 +124,7 @@ async function pathCommits({ repository, contents }: Service, version: string, {
 }
 
 /** Fails the updates to the refused version; an update that reverts it completes without a landing. */
-function failRefusedLanding(served: Served, landing: WantedLanding): void {
+function failRefusedLanding(served: ConfigServiceState, landing: WantedLanding): void {
   const { version, refused, refusedTo } = landing;
   if (refused === undefined || refusedTo !== undefined) return;
   landing.refusedTo = listDecidingUpdates(served);
@@ -137,7 +137,7 @@ function failRefusedLanding(served: Served, landing: WantedLanding): void {
  * A landing request must be answered before anything else lands. It may land even if the answer was lost, so it is sent
  * again.
  */
-function decideLanding(served: Served, isUnderWay: boolean): void {
+function decideLanding(served: ConfigServiceState, isUnderWay: boolean): void {
   const { service, bound } = served;
   const { landing } = service;
   if (isUnderWay || (landing !== undefined && isSent(landing))) return;
@@ -146,11 +146,12 @@ function decideLanding(served: Served, isUnderWay: boolean): void {
     service.landing = { version: bound.version, ahead: bound.isAhead };
 }
 
-const isNewTry = (served: Served, { refusedTo }: WantedLanding): boolean =>
+const isNewTry = (served: ConfigServiceState, { refusedTo }: WantedLanding): boolean =>
   refusedTo !== undefined && listDecidingUpdates(served).some((update) => !refusedTo.includes(update));
 
 /** The updates that determine the versions of units. */
-const listDecidingUpdates = (served: Served): (string | null)[] => served.units.map((unit) => served.unit(unit).update);
+const listDecidingUpdates = (served: ConfigServiceState): (string | null)[] =>
+  served.units.map((unit) => served.unit(unit).update);
 
 const isSent = ({ change = 0, commit, refused }: WantedLanding): boolean =>
   refused === undefined && (change > 0 || commit !== undefined);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigStore, Override } from '../store/port';
 import type { FoundOverride } from '../store/inspection';
 import { planOverrides } from './exposing';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 
 /**
  * Compares the overrides of a repository with those of its deploys: removes an override of no deploy, and restores one that was changed.
@@ -10,7 +10,7 @@ import type { Served } from './served';
  * @returns the number of wrong overrides
  */
 export async function mendOverrides(
-  all: readonly Served[],
+  all: readonly ConfigServiceState[],
   store: Pick<ConfigStore, 'overrides' | 'putOverrides' | 'removeOverrides'>,
   repository: string,
   found: readonly FoundOverride[],
@@ -37,7 +37,7 @@ export async function mendOverrides(
 }
 
 async function putMissing(
-  all: readonly Served[],
+  all: readonly ConfigServiceState[],
   store: Pick<ConfigStore, 'overrides' | 'putOverrides'>,
   repository: string,
   there: ReadonlySet<string>,
@@ -54,7 +54,7 @@ async function putMissing(
 }
 
 /** The overrides that these services expose now, by id and path. */
-const indexWantedOverrides = (all: readonly Served[]) =>
+const indexWantedOverrides = (all: readonly ConfigServiceState[]) =>
   new Map(
     all
       .flatMap((served) => planOverrides(served).overrides.map((override) => ({ served, override })))

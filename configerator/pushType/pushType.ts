@@ -13,7 +13,7 @@ import { hostsToJudge } from './hostsToJudge';
 import type { Requester } from './memory';
 import { asRefusal } from './refusal';
 import { findVersionProblems, refuseImpossible, refuseOutdated } from './refusing';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 import { serviceName, type ConfigPush } from './service';
 import { getUnitRegion, findSharedLabels } from './subscribers';
 import type { WantedVersion } from './versions';
@@ -27,7 +27,7 @@ export type Deployable = Pick<
   'memory' | 'prepare' | 'whyNotDeployed' | 'refuseBusyPaths' | 'landingWait' | 'step'
 >;
 
-function accept(served: Served, asked: Parameters<typeof acceptUpdate>[1], context: Call['context']): void {
+function accept(served: ConfigServiceState, asked: Parameters<typeof acceptUpdate>[1], context: Call['context']): void {
   acceptUpdate(served.updatable(), asked);
   served.service.requester = toRequester(context, asked.urgency === 'revert');
   takeAlong(served, asked.updateId);
@@ -141,7 +141,7 @@ function commands(fleet: Deployable) {
   return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
 }
 
-function deployUnit(served: Served, id: string) {
+function deployUnit(served: ConfigServiceState, id: string) {
   const { slots, version } = served.unit(id);
   const there = present(slots);
   const region = getUnitRegion(served.name, id);
@@ -198,10 +198,13 @@ async function validatePush(
 }
 
 /** The requested service, with present data. */
-const prepareService = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
-  asRefusal(() => fleet.prepare(parseConfigPush(config), targets));
+const prepareService = (
+  fleet: Deployable,
+  config: Config,
+  targets?: readonly WantedVersion[],
+): Promise<ConfigServiceState> => asRefusal(() => fleet.prepare(parseConfigPush(config), targets));
 
-function requireUnit(served: Served, unit: string): string {
+function requireUnit(served: ConfigServiceState, unit: string): string {
   if (served.knows(unit)) return unit;
   throw new ExtensionError('unknown-unit', `no host subscribes to ${served.name} under ${unit}`, { status: 404 });
 }

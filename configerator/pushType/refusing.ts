@@ -2,14 +2,14 @@ import { ExtensionError } from '../../sdk/server';
 import { deployOf } from '../../sdk/updates/choose';
 import type { ConfigPorts } from './ports';
 import { asRefusal } from './refusal';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 import { presentOverrides } from './stale';
 
 /** Why an update or a version is refused. */
 
 /** @throws ExtensionError `path-busy`, which a deploy retries by itself, while another pipeline exposes a change of the same path */
 export async function refuseBusyPaths(
-  served: Served,
+  served: ConfigServiceState,
   ports: ConfigPorts,
   version: string,
   updateId: string,
@@ -28,7 +28,11 @@ export async function refuseBusyPaths(
  * Stops a deploy that lost its service without knowing it, or during which others have changed the paths. @throws
  * ExtensionError
  */
-export function refuseOutdated({ name, service }: Served, updateId: string, fence: number | undefined): void {
+export function refuseOutdated(
+  { name, service }: ConfigServiceState,
+  updateId: string,
+  fence: number | undefined,
+): void {
   if (fence !== undefined && fence < (service.fence ?? fence))
     throw refusal('fenced', `a newer deploy with fence ${service.fence} has been here`);
   if (service.interrupted.includes(deployOf(updateId)))
@@ -58,7 +62,7 @@ export async function findVersionProblems(
  * has its own reason. @throws ExtensionError `conflict`
  */
 export async function refuseImpossible(
-  { service }: Served,
+  { service }: ConfigServiceState,
   updateId: string,
   whyNotDeployed: () => Promise<string | undefined>,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { ConfigMemory, ConfigState, Service } from './memory';
 import { ensureSeats, type Subscriber, type Subscribers } from './subscribers';
 
 /** The present state of one service: its memory, and its known subscribers. */
-export class Served {
+export class ConfigServiceState {
   /** The subscribers at the last look. */
   subscribers: Subscribers = new Map();
 

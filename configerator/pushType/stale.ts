@@ -1,13 +1,13 @@
 import type { Override } from '../store/port';
 import { updateNamedBy } from './exposing';
 import type { ConfigPorts } from './ports';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 
 /** Overrides of finished updates return with an old backup of the store. */
 
 /** The overrides of a path, after removing stale ones. */
 export async function presentOverrides(
-  served: Served,
+  served: ConfigServiceState,
   { storeOf }: Pick<ConfigPorts, 'storeOf'>,
   path: string,
 ): Promise<readonly Override[]> {
@@ -24,12 +24,12 @@ export async function presentOverrides(
 }
 
 /** Removes stale overrides from every path of the service's versions. */
-export async function sweepOverrides(served: Served, ports: Pick<ConfigPorts, 'storeOf'>): Promise<void> {
+export async function sweepOverrides(served: ConfigServiceState, ports: Pick<ConfigPorts, 'storeOf'>): Promise<void> {
   const paths = new Set(Object.values(served.service.contents).flatMap((content) => Object.keys(content)));
   for (const path of paths) await presentOverrides(served, ports, path);
 }
 
 /** Whether an override belongs to a known update that exposes nothing any more. */
-const isStale = ({ state }: Served, id: string): boolean =>
+const isStale = ({ state }: ConfigServiceState, id: string): boolean =>
   state.updates[updateNamedBy(id)] !== undefined &&
   Object.values(state.services).every(({ exposed }) => exposed[id] === undefined);

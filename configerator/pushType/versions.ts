@@ -2,7 +2,7 @@ import type { Artifact } from '../../domain/artifact';
 import type { Slot } from '../../sdk/updates/memory';
 import { keepCommitted } from './committed';
 import type { ConfigPorts } from './ports';
-import type { Served } from './served';
+import type { ConfigServiceState } from './served';
 import { refuseForeign } from './service';
 
 /** A requested version, and its artifacts. */
@@ -19,7 +19,7 @@ export interface WantedVersion {
  * `refuseForeign` do
  */
 export async function learnVersions(
-  served: Served,
+  served: ConfigServiceState,
   ports: ConfigPorts,
   asked: readonly WantedVersion[],
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function learnVersions(
 const BY_HAND = 20;
 
 /** Forgets versions that no slot has and no known update needs. */
-function forgetVersions(served: Served, asked: readonly string[]): void {
+function forgetVersions(served: ConfigServiceState, asked: readonly string[]): void {
   const { service, state, units } = served;
   const slots = units.flatMap((id): Pick<Slot, 'version'>[] => [served.unit(id), ...served.unit(id).slots]);
   const brought = Object.values(state.updates).flatMap((update) => units.map((id) => update.units[id]?.version));

@@ -7,10 +7,10 @@ import { lastToChange, lookUp } from './commits';
 import { GROUPS_TRAILER, hasGroupsTrailer } from './rights';
 import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
-import { type Edits, type Revalued } from './revalue';
+import { type Edits, type RevaluationResult } from './revalue';
 
 /** The changes of a proposal: sources, and the values that they produce. */
-export interface Draft extends Revalued {
+export interface Draft extends RevaluationResult {
   readonly base: string | null;
   readonly edits: Edits;
 }

@@ -11,14 +11,14 @@ export type Files = ReadonlyMap<string, string>;
 /** Changed sources by path; null deletes one. */
 export type Edits = ReadonlyMap<string, string | null>;
 
-export interface Revalued {
+export interface RevaluationResult {
   /** By path; null deletes the value. Unchanged ones are left out. */
   readonly values: ReadonlyMap<string, string | null>;
   readonly problems: readonly ConveyorError[];
 }
 
 /** How to run programs. */
-interface Running {
+interface ProgramRunOptions {
   readonly memory?: RunMemory | undefined;
   readonly programs?: ProgramWalls | undefined;
 }
@@ -31,8 +31,8 @@ export async function revalue(
   before: Files,
   edits: Edits,
   read: (path: string) => string,
-  { memory, programs = NO_PROGRAMS }: Running,
-): Promise<Revalued> {
+  { memory, programs = NO_PROGRAMS }: ProgramRunOptions,
+): Promise<RevaluationResult> {
   const tree = buildEditedTree(before, edits, read);
   const compiled = await compile(tree, {
     ...{ changed: new Set(edits.keys()), walls: programs },

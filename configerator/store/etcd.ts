@@ -9,7 +9,7 @@ import type { EtcdOperation } from './etcdWire';
 import { Keys } from './etcdKeys';
 import { EtcdRecords, type FoundRecord, type HeadRecord } from './etcdRecords';
 import { EtcdWatch, type Patience } from './etcdWatch';
-import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
+import type { HostAcknowledgement, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
 import { StoreSigning, type SigningKeys } from './signing';
 
 /** How many concurrent changes of the head are tolerated before giving up. */
@@ -104,11 +104,11 @@ export class EtcdStore implements ConfigStore {
     return watch.run(from, { on, onAway, onHere }, signal);
   }
 
-  acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void> {
+  acknowledge(repository: string, what: HostAcknowledgement, ttlSeconds: number): Promise<void> {
     return this.acknowledgements.put(new Keys(repository), what, ttlSeconds);
   }
 
-  subscribers(repository: string, path: string): Promise<readonly Acknowledged[]> {
+  subscribers(repository: string, path: string): Promise<readonly HostAcknowledgement[]> {
     return this.acknowledgements.list(new Keys(repository), path);
   }
 

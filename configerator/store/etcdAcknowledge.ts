@@ -6,7 +6,7 @@ import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyValue } from './etcdWire';
 import type { Keys } from './etcdKeys';
 import { scan } from './etcdScan';
-import type { Acknowledged } from './port';
+import type { HostAcknowledgement } from './port';
 
 interface Lease {
   readonly id: string;
@@ -40,7 +40,7 @@ export class EtcdAcknowledgements {
 
   constructor(private readonly api: EtcdApi) {}
 
-  async put(keys: Keys, what: Acknowledged, ttlSeconds: number): Promise<void> {
+  async put(keys: Keys, what: HostAcknowledgement, ttlSeconds: number): Promise<void> {
     const lease = this.getLease(keys, what, ttlSeconds);
     try {
       await this.write(keys, what, await lease.granted);
@@ -52,7 +52,7 @@ export class EtcdAcknowledgements {
     }
   }
 
-  async list(keys: Keys, path: string): Promise<Acknowledged[]> {
+  async list(keys: Keys, path: string): Promise<HostAcknowledgement[]> {
     const [names, all] = await Promise.all([
       scan(this.api, { ...keys.named, keysOnly: true }),
       scan(this.api, keys.acknowledgementRange(path)),
@@ -82,7 +82,7 @@ export class EtcdAcknowledgements {
     return answers.flatMap(({ ranges }) => ranges.flat());
   }
 
-  private async write(keys: Keys, what: Acknowledged, lease: Lease): Promise<void> {
+  private async write(keys: Keys, what: HostAcknowledgement, lease: Lease): Promise<void> {
     const key = lease.isNamed
       ? keys.ownAcknowledgementKey(what.path, what.host)
       : keys.acknowledgementKey(what.path, what.host);
@@ -95,7 +95,7 @@ export class EtcdAcknowledgements {
     await this.prolong(keys, what.host, lease);
   }
 
-  private getLease(keys: Keys, { host }: Acknowledged, ttlSeconds: number): LeaseEntry {
+  private getLease(keys: Keys, { host }: HostAcknowledgement, ttlSeconds: number): LeaseEntry {
     const name = `${keys.head} ${host} ${ttlSeconds}`;
     const known = this.leases.get(name);
     if (known) return known;
@@ -143,14 +143,14 @@ const isOver = (error: unknown): boolean =>
 function parseAcknowledged(
   of: { readonly path: string; readonly host: string },
   { value }: KeyValue,
-): Acknowledged | undefined {
+): HostAcknowledgement | undefined {
   try {
-    const what = parseNestedJson(value) as Partial<Acknowledged> | null;
+    const what = parseNestedJson(value) as Partial<HostAcknowledgement> | null;
     const isOwn = what?.path === of.path && what.host === of.host && typeof what.version === 'string';
-    return isOwn && Number.isFinite(what.at) ? (what as Acknowledged) : undefined;
+    return isOwn && Number.isFinite(what.at) ? (what as HostAcknowledgement) : undefined;
   } catch {
     return undefined;
   }
 }
 
-const makeSortKey = ({ path, host }: Acknowledged): string => `${path}:${host}`;
+const makeSortKey = ({ path, host }: HostAcknowledgement): string => `${path}:${host}`;

@@ -1,7 +1,7 @@
 import { putAmong, withoutOverride } from '../domain/amongOverrides';
 import { judgeCommit } from '../domain/commits';
 import { refuseOverrides } from './doors';
-import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
+import type { HostAcknowledgement, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
 import { formatPosition, parseRevision } from './position';
 
 /** `value` is null once the path was deleted: returning watchers have to learn that. */
@@ -12,7 +12,7 @@ interface CommittedPath {
   readonly revision: number;
 }
 
-interface Exposed {
+interface ExposedOverrides {
   readonly overrides: readonly Override[];
   readonly revision: number;
 }
@@ -20,8 +20,8 @@ interface Exposed {
 interface Repository {
   head: Head | undefined;
   readonly committed: Map<string, CommittedPath>;
-  readonly exposed: Map<string, Exposed>;
-  readonly acknowledged: Map<string, { readonly what: Acknowledged; readonly until: number }>;
+  readonly exposed: Map<string, ExposedOverrides>;
+  readonly acknowledged: Map<string, { readonly what: HostAcknowledgement; readonly until: number }>;
   readonly watchers: Set<() => void>;
 }
 
@@ -98,12 +98,12 @@ export class MemoryStore implements ConfigStore {
     held.watchers.delete(catchUp);
   }
 
-  async acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void> {
+  async acknowledge(repository: string, what: HostAcknowledgement, ttlSeconds: number): Promise<void> {
     const until = this.now() + ttlSeconds * 1000;
     this.of(repository).acknowledged.set(`${what.path}:${what.host}`, { what, until });
   }
 
-  async subscribers(repository: string, path: string): Promise<readonly Acknowledged[]> {
+  async subscribers(repository: string, path: string): Promise<readonly HostAcknowledgement[]> {
     return [...this.of(repository).acknowledged.values()]
       .filter(({ what, until }) => isMeant(path, what.path) && until > this.now())
       .map(({ what }) => what)
@@ -130,7 +130,7 @@ export class MemoryStore implements ConfigStore {
   }
 }
 
-const toSortKey = ({ path, host }: Acknowledged): string => `${path}:${host}`;
+const toSortKey = ({ path, host }: HostAcknowledgement): string => `${path}:${host}`;
 
 /** A path that ends with a slash, or is empty, covers everything below it. */
 const isMeant = (wanted: string, path: string): boolean =>
@@ -139,7 +139,7 @@ const isMeant = (wanted: string, path: string): boolean =>
 /** A watcher may end another one. */
 const wake = ({ watchers }: Repository): void => [...watchers].forEach((catchUp) => watchers.has(catchUp) && catchUp());
 
-const NEVER_EXPOSED: Exposed = { overrides: [], revision: 0 };
+const NEVER_EXPOSED: ExposedOverrides = { overrides: [], revision: 0 };
 
 /** The later events of these paths, in order. */
 function listLaterEvents({ committed, exposed }: Repository, paths: readonly string[], since: string): StoreEvent[] {
@@ -158,7 +158,7 @@ function valueEvent(path: string, { commit, sequence, value, revision }: Committ
     : { kind: 'value', path, value, position };
 }
 
-function overrideEvent(path: string, { overrides, revision }: Exposed): StoreEvent {
+function overrideEvent(path: string, { overrides, revision }: ExposedOverrides): StoreEvent {
   const position = formatPosition(revision, path, 'override');
   return overrides.length === 0
     ? { kind: 'override-removed', path, position }

@@ -36,7 +36,7 @@ export interface Override {
 }
 
 /** The state that a host reports for a path. */
-export interface Acknowledged {
+export interface HostAcknowledgement {
   readonly host: string;
   readonly path: string;
   /** Empty if the path was deleted. */
@@ -119,7 +119,7 @@ export interface ConfigStore {
     onHere?: () => void,
   ): Promise<void>;
   /** Valid for this many seconds, at least 2; a repeated call prolongs it. A silent host disappears. */
-  acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void>;
+  acknowledge(repository: string, what: HostAcknowledgement, ttlSeconds: number): Promise<void>;
   /** The acknowledgements of a path; if it is empty or ends with a slash, of all paths below. */
-  subscribers(repository: string, path: string): Promise<readonly Acknowledged[]>;
+  subscribers(repository: string, path: string): Promise<readonly HostAcknowledgement[]>;
 }

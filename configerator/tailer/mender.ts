@@ -1,4 +1,4 @@
-import { nameState, type Committed } from '../domain/held';
+import { nameState, type CommittedValue } from '../domain/held';
 import { whyNotConfigPath } from '../domain/path';
 import { isNewest, isOnLine, isRoundDue, addOverruledStates, wasEverTrue } from '../domain/storeTruth';
 import { groupBy } from '../../domain/grouped';
@@ -6,7 +6,7 @@ import { plural } from '../../domain/text';
 import { lookUp } from '../repository/commits';
 import type { ConfigRepository } from '../repository/repository';
 import type { FoundOverride, FoundValue, InspectionResult, Inspection, TrueValue } from '../store/inspection';
-import type { Acknowledged, ConfigStore, Head } from '../store/port';
+import type { HostAcknowledgement, ConfigStore, Head } from '../store/port';
 import { BranchLine } from './branchLine';
 import { findTrueHead } from './trueHead';
 import { getValueFile, findTrueValue, valuesTree } from './trueValue';
@@ -27,13 +27,13 @@ const ALL_EVERY_MS = 60_000;
 /** The number of restored paths that are named. */
 const PATHS_NAMED = 5;
 
-type CommittedState = Omit<Committed, 'value'>;
+type CommittedState = Omit<CommittedValue, 'value'>;
 
 /** One round: the records of the store, the acknowledgements of hosts, and git's state of both. */
 interface Round {
   readonly repository: ConfigRepository;
   readonly seen: InspectionResult;
-  readonly said: readonly Acknowledged[];
+  readonly said: readonly HostAcknowledgement[];
   readonly isAll: boolean;
   readonly head: Head;
 }
@@ -170,7 +170,7 @@ export class StoreMender {
   private async refreshHosts(
     name: string,
     { overrides }: InspectionResult,
-    said: readonly Acknowledged[],
+    said: readonly HostAcknowledgement[],
   ): Promise<void> {
     const there = new Set(overrides.flatMap(({ path, it }) => (it ? [`${path} ${it.revision}`] : [])));
     const gone = said.filter(({ path, revision }) => revision !== null && !there.has(`${path} ${revision}`));

@@ -1,7 +1,7 @@
 import { hash } from '../../domain/hash';
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { noBits, setBit, type Bits } from '../domain/vessel/bits';
-import { nextAsk, type Ask, type Distance } from '../domain/vessel/choose';
+import { nextAsk, type PieceRequest, type Distance } from '../domain/vessel/choose';
 import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../domain/vessel/pace';
 import { measureDistance, pickPeers, type Candidate } from '../domain/vessel/peers';
 import { TRUSTED, trustAfter, type AskOutcome, type Trust } from '../domain/vessel/trust';
@@ -166,7 +166,7 @@ export class PackageFetch {
     }
   }
 
-  private async fetchPiece({ piece }: Ask, peer: KnownPeer): Promise<void> {
+  private async fetchPiece({ piece }: PieceRequest, peer: KnownPeer): Promise<void> {
     const mine = { peer: peer.id, since: this.options.now() };
     this.under.set(piece, [...(this.under.get(piece) ?? []), mine]);
     peer.asked += 1;

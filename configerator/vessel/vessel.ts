@@ -4,7 +4,7 @@ import { isPackagePath, readPackage, type Package } from '../domain/vessel/packa
 import type { Candidate } from '../domain/vessel/peers';
 import { modelPackageKey } from '../../sdk/modelKey';
 import { pause } from '../../sdk/pause';
-import type { Acknowledged, ConfigStore } from '../store/port';
+import type { HostAcknowledgement, ConfigStore } from '../store/port';
 import type { PeerClient } from './asking';
 import type { PieceDisk } from './disk';
 import { PackageFetch } from './fetching';
@@ -91,7 +91,7 @@ export class Vessel implements PieceProvider {
   }
 
   /** The package's part of the acknowledgement of a version. */
-  getAcknowledgement(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'> {
+  getAcknowledgement(path: string, version: string): Pick<HostAcknowledgement, 'loading' | 'refused' | 'peer'> {
     if (!isPackagePath(path) || version === '') return {};
     const wanted = this.wanted.get(path);
     if (wanted?.version !== version) return { loading: 'it has just come' };

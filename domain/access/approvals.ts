@@ -14,7 +14,7 @@ import {
   findProtectingRules,
   unitsUnder,
   whyNoEmergency,
-  type Protecting,
+  type ProtectingRule,
   type Safeguards,
 } from './protection';
 
@@ -101,7 +101,7 @@ export function decideApproved(facts: PlatformFacts, ask: ApprovalAsk & { readon
 
 /** Admins may bypass requirements that a spec lacks, as at the server. */
 function whatLacks(
-  all: readonly Protecting[],
+  all: readonly ProtectingRule[],
   { pipeline, kind, action, permitted, imported }: ApprovalAsk,
 ): string | null {
   if (action === undefined || isByAdmin({ permitted })) return null;
@@ -116,7 +116,7 @@ function whatLacks(
   return null;
 }
 
-function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: ApprovalAsk): ApprovalRuleView[] {
+function ruleApprovals(facts: PlatformFacts, { rule, place }: ProtectingRule, ask: ApprovalAsk): ApprovalRuleView[] {
   // If a rule names no approvers, other owners approve an emergency, and its pipeline counts them.
   if (rule.approvals === null) return [];
   const needed = ask.kind === 'emergency' ? emergencyApprovals(rule) : rule.approvals.count;

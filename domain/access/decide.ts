@@ -14,7 +14,7 @@ import { OPERATIONS, type OperationName } from './operations';
 import type { PlatformFacts } from './platform';
 import { whyProtected } from './protected';
 import { decideUses } from './usage';
-import type { Request, What } from './request';
+import type { Request, RequestFacts } from './request';
 
 export type { AccessDecision } from './decision';
 
@@ -68,7 +68,7 @@ function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: P
 /**
  * A pipeline that would use a resource forbidden to its owners is already refused when applied, not only when it runs.
  */
-function whyNotUsed(facts: PlatformFacts, verb: OperationName, { spec }: What): string | undefined {
+function whyNotUsed(facts: PlatformFacts, verb: OperationName, { spec }: RequestFacts): string | undefined {
   const isApplied = verb === 'create' || verb === 'apply' || verb === 'import';
   return isApplied && spec ? decideUses({ ...facts, groups: facts.configured ?? facts.groups }, spec) : undefined;
 }

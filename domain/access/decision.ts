@@ -1,8 +1,8 @@
 import type { Principal } from '../principals';
 
-export type AccessDecision = Allowed | Denied;
+export type AccessDecision = AccessGrant | AccessDenial;
 
-export interface Allowed {
+export interface AccessGrant {
   readonly allowed: true;
   /** A place in the configuration, such as `platform.pipelines.0.creators`, or a description if there is none. */
   readonly by: string;
@@ -11,14 +11,14 @@ export interface Allowed {
   readonly why: string;
 }
 
-export interface Denied {
+export interface AccessDenial {
   readonly allowed: false;
   /** One sentence: what is missing, which rule would allow it, and who is in that rule. */
   readonly why: string;
 }
 
-export const grantAccess = (by: string, why: string, through: Principal | null = null): Allowed => ({
+export const grantAccess = (by: string, why: string, through: Principal | null = null): AccessGrant => ({
   ...{ allowed: true, by, why, through },
 });
 
-export const denyAccess = (why: string): Denied => ({ allowed: false, why });
+export const denyAccess = (why: string): AccessDenial => ({ allowed: false, why });

@@ -1,10 +1,16 @@
 import type { Principal } from '../principals';
 import { plural } from '../text';
-import type { Request, What } from './request';
+import type { Request, RequestFacts } from './request';
 import { isListed, formatPrincipals, membership, expandPrincipals } from './members';
 import { OPERATIONS } from './operations';
 import type { PlatformFacts } from './platform';
-import { emergencyApprovals, findSpecGap, findProtectingRules, whyNoEmergency, type Protecting } from './protection';
+import {
+  emergencyApprovals,
+  findSpecGap,
+  findProtectingRules,
+  whyNoEmergency,
+  type ProtectingRule,
+} from './protection';
 
 /**
  * Why a protection rule forbids an otherwise permitted operation; undefined if none does. Admins bypass the rules
@@ -29,7 +35,7 @@ export function whyProtected(
 
 function whyNotByRule(
   facts: PlatformFacts,
-  one: Protecting,
+  one: ProtectingRule,
   { verb, what }: Request,
   who: Principal,
   isAdmin: boolean,
@@ -59,8 +65,8 @@ function whyNotByRule(
 /** Each rule counts its own people: a person of any of them may approve. */
 function whyNotApprover(
   { groups }: PlatformFacts,
-  rules: readonly Protecting[],
-  { pick }: What,
+  rules: readonly ProtectingRule[],
+  { pick }: RequestFacts,
   who: Principal,
   isAdmin: boolean,
 ) {
@@ -75,8 +81,8 @@ function whyNotApprover(
 
 function whyNotPushed(
   { groups, configured = groups }: PlatformFacts,
-  one: Protecting,
-  { pipeline, spec, skipBake }: What,
+  one: ProtectingRule,
+  { pipeline, spec, skipBake }: RequestFacts,
   who: Principal,
 ) {
   const { rule, place } = one;

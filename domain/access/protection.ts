@@ -9,13 +9,13 @@ import type { PlatformPolicy, ProtectionRule } from './platform';
 import type { Units } from './request';
 
 /** A rule that protects a pipeline, and its place in the configuration. */
-export interface Protecting {
+export interface ProtectingRule {
   readonly place: string;
   readonly rule: ProtectionRule;
 }
 
 /** A pipeline and its units, for matching rules. */
-export interface Concerned {
+export interface ProtectionSubject {
   readonly pipeline: string;
   /** The units, if they are known. */
   readonly holds?: Units | undefined;
@@ -30,8 +30,8 @@ export interface Concerned {
 
 export const findProtectingRules = (
   { protection }: PlatformPolicy,
-  { pipeline, holds, had, places = [] }: Concerned,
-): readonly Protecting[] =>
+  { pipeline, holds, had, places = [] }: ProtectionSubject,
+): readonly ProtectingRule[] =>
   protection.flatMap((rule, at) => {
     const place = formatRulePlace(at);
     const isOfPipeline = matchesAny(rule.pipelines, pipeline);
@@ -56,7 +56,7 @@ export const wantsUnits = ({ protection }: PlatformPolicy, of: string): boolean 
 /** Why a version may not go to further units: a rule protects these, but none of the units known to have had it. */
 export function newlyProtected(
   policy: PlatformPolicy,
-  { pipeline, holds, had }: Concerned & { readonly holds: Units; readonly had: readonly string[] },
+  { pipeline, holds, had }: ProtectionSubject & { readonly holds: Units; readonly had: readonly string[] },
   stops = (_rule: ProtectionRule): boolean => true,
 ): string | undefined {
   const found = findProtectingRules(policy, { pipeline, holds, had }).find(({ rule }) => stops(rule));
@@ -92,7 +92,11 @@ export const emergencyApprovals = ({ emergency, approvals }: ProtectionRule): nu
   emergency === false ? 0 : (emergency?.approvals ?? approvals?.count ?? 0);
 
 /** Why a rule lets only admins push in an emergency, or refuses this push. */
-export function whyNoEmergency({ rule, place }: Protecting, pipeline: string, skipBake: boolean): string | undefined {
+export function whyNoEmergency(
+  { rule, place }: ProtectingRule,
+  pipeline: string,
+  skipBake: boolean,
+): string | undefined {
   if (rule.emergency === false) return `${place} lets nobody push ${pipeline} in an emergency; it is for admins`;
   return skipBake && rule.requires.checks.length > 0
     ? `${place} requires the checks of ${pipeline}, so an emergency bakes as well`
@@ -100,19 +104,19 @@ export function whyNoEmergency({ rule, place }: Protecting, pipeline: string, sk
 }
 
 /** A requirement of a rule that a spec lacks; undefined if it has all. */
-export function findSpecGap({ rule, place }: Protecting, spec: PipelineSpec): string | undefined {
+export function findSpecGap({ rule, place }: ProtectingRule, spec: PipelineSpec): string | undefined {
   const inActions = Object.keys(spec.actions).flatMap((name) => lacksIn(rule, getSafeguards(spec, name)));
   return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
 /** Like `lacking`, for one action that is about to run on a worker. */
 export const findActionGap = (
-  { rule, place }: Protecting,
+  { rule, place }: ProtectingRule,
   pipeline: string,
   { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
 ): string | undefined => lacksWords(place, pipeline, [...lacksApprovals(rule, given), ...lacksIn(rule, action)]);
 
-export const lacksImported = ({ rule, place }: Protecting, pipeline: string): string | undefined =>
+export const lacksImported = ({ rule, place }: ProtectingRule, pipeline: string): string | undefined =>
   wantsTime(rule)
     ? `${place} protects ${pipeline}: what it would go back to stands in an import alone, and a rollback is not checked; release it instead`
     : undefined;

@@ -4,13 +4,13 @@ import type { PathRule } from './paths';
 import type { Door, OperationName } from './operations';
 
 /** The requester, as the server or command line knows them; null if unknown. */
-export interface Who {
+export interface AccessRequester {
   readonly principal: Principal | null;
   readonly door: Door;
 }
 
 /** The request, with the facts needed for a decision. */
-export interface What {
+export interface RequestFacts {
   /** `''` if no pipeline is concerned. */
   readonly pipeline: string;
   /** The owners of the present pipeline; null if there is none. */
@@ -43,7 +43,7 @@ export interface Units {
 }
 
 export interface Request {
-  readonly who: Who;
+  readonly who: AccessRequester;
   readonly verb: OperationName;
-  readonly what: What;
+  readonly what: RequestFacts;
 }

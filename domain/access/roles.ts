@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
 import { grantAccess, denyAccess, type AccessDecision } from './decision';
-import type { Units, What } from './request';
+import type { Units, RequestFacts } from './request';
 import { formatPrincipals, membership, shortList } from './members';
 import type { OperationName } from './operations';
 import { matchesAny } from '../pattern';
@@ -8,7 +8,11 @@ import type { PlatformFacts, PlatformPolicy } from './platform';
 import { placeOfPath, findPathRule } from './paths';
 import { findProtectingRules } from './protection';
 
-export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: What, who: Principal): AccessDecision {
+export function decideOwner(
+  { groups }: PlatformFacts,
+  { pipeline, owners }: RequestFacts,
+  who: Principal,
+): AccessDecision {
   const member = membership(owners ?? [], who, groups);
   if (member) return grantAccess(`owners of ${pipeline}`, `${who} is an owner of ${pipeline}`, member.through);
   return denyAccess(`${who} is not an owner of ${pipeline}: ${formatPrincipals(owners ?? [], groups)}`);
@@ -17,7 +21,7 @@ export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: Wha
 /** Proposals reach no host until they are released, so without any restriction every known caller may make them. */
 export function decideProposer(
   { policy, groups }: PlatformFacts,
-  { repository = '', owners, paths = [] }: What,
+  { repository = '', owners, paths = [] }: RequestFacts,
   who: Principal,
 ): AccessDecision {
   const place = `config.repositories.${repository}.owners`;
@@ -46,7 +50,7 @@ export function decideProposer(
 }
 
 /** Decides about the audit of one pipeline, or of all if none is named. */
-export function decideAuditor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
+export function decideAuditor(facts: PlatformFacts, what: RequestFacts, who: Principal): AccessDecision {
   const { pipeline } = what;
   if (pipeline === '')
     return denyAccess('all of the audit is for platform.admins; owners see what concerns a pipeline: --pipeline NAME');
@@ -55,7 +59,12 @@ export function decideAuditor(facts: PlatformFacts, what: What, who: Principal):
 }
 
 /** Names belong to creators, and pipelines to owners. Changing a pipeline needs both rights, and its actor has to stay an owner. */
-export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): AccessDecision {
+export function decideCreator(
+  facts: PlatformFacts,
+  what: RequestFacts,
+  who: Principal,
+  verb: OperationName,
+): AccessDecision {
   const owners = what.owners ?? what.spec?.owners ?? [];
   const owner = decideOwner(facts, { ...what, owners }, who);
   if (facts.policy === null || !owner.allowed) return owner;
@@ -81,7 +90,11 @@ export function decideCreator(facts: PlatformFacts, what: What, who: Principal, 
 }
 
 /** A pipeline has the rights of its owners, so they may not add owners with rights that they lack. */
-function whyGivenAway({ groups }: PlatformFacts, { pipeline, owners, spec }: What, who: Principal): string | undefined {
+function whyGivenAway(
+  { groups }: PlatformFacts,
+  { pipeline, owners, spec }: RequestFacts,
+  who: Principal,
+): string | undefined {
   if (owners === null || spec === undefined || membership(spec.owners, who, groups)) return undefined;
   return (
     `${who} would be none of the new owners of ${pipeline}: ${formatPrincipals(spec.owners, groups)}; a pipeline may do what its owners may. ` +
@@ -93,7 +106,7 @@ const describeAdmins = ({ admins }: PlatformPolicy, { groups }: PlatformFacts): 
   `platform.admins are ${formatPrincipals(admins, groups)}`;
 
 /** Owners of a service may evict others from their units. */
-export function decideEvictor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
+export function decideEvictor(facts: PlatformFacts, what: RequestFacts, who: Principal): AccessDecision {
   const owner = decideOwner(facts, what, who);
   if (owner.allowed || facts.policy === null || what.holds === undefined) return owner;
   const { pushType, units } = what.holds;
@@ -123,7 +136,7 @@ const findServiceRules = ({ services }: PlatformPolicy, { pushType, units }: Uni
   );
 
 /** People named for approvals by a protection rule may pick even if they do not own the pipeline. */
-export function decidePicker(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
+export function decidePicker(facts: PlatformFacts, what: RequestFacts, who: Principal): AccessDecision {
   for (const { rule, place } of facts.policy === null
     ? []
     : findProtectingRules(facts.policy, { ...what, places: what.pick?.places })) {

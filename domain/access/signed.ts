@@ -3,10 +3,10 @@ import { conveyorError, type ConveyorError } from '../errors';
 import { cutText } from '../size';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { PlatformFacts, ProtectionRule, Signers } from './platform';
-import { findProtectingRules, type Concerned } from './protection';
+import { findProtectingRules, type ProtectionSubject } from './protection';
 
 /** Whether any rule requires signatures on a pipeline's artifacts. */
-export const wantsSigned = ({ policy }: PlatformFacts, of: Concerned): boolean =>
+export const wantsSigned = ({ policy }: PlatformFacts, of: ProtectionSubject): boolean =>
   policy !== null && findProtectingRules(policy, of).some(({ rule }) => rule.signed !== null);
 
 /**
@@ -15,7 +15,7 @@ export const wantsSigned = ({ policy }: PlatformFacts, of: Concerned): boolean =
  */
 export function findUnsigned(
   facts: PlatformFacts,
-  of: Concerned,
+  of: ProtectionSubject,
   artifacts: readonly Artifact[],
 ): ConveyorError | undefined {
   if (facts.policy === null) return undefined;

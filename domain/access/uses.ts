@@ -45,9 +45,9 @@ function usesOfAction(action: ActionSpec): Use[] {
   }
 }
 
-type Deploying = Extract<ActionSpec, { type: 'deploy' }>['with'];
+type DeploySettings = Extract<ActionSpec, { type: 'deploy' }>['with'];
 
-const stepsAndHooks = ({ phases = [], completion }: Deploying): readonly StepSpec[] =>
+const stepsAndHooks = ({ phases = [], completion }: DeploySettings): readonly StepSpec[] =>
   [...phases, ...(completion ? [completion] : [])].flatMap(({ pre = [], post = [] }) => [...pre, ...post]);
 
 const usesOfStep = (step: StepSpec): Use[] =>

@@ -4,7 +4,7 @@ import { onOneLine } from '../plainText';
 import { cutText } from '../size';
 import { deployRow } from '../pipeline/recordOutcome';
 import type { DeployInput } from '../deploy/state';
-import type { DeployEnded, ReleaseInput } from '../release/state';
+import type { DeployEndRecord, ReleaseInput } from '../release/state';
 import type { ActionView, DeployStatus, HistoryRow, ReleaseStatus } from '../views';
 import { checkKind } from './checkKind';
 import { blankRow, type ArchiveRow, type Cadence } from './row';
@@ -23,7 +23,7 @@ export interface EndedRelease extends ClosedRun {
     ReleaseStatus,
     'number' | 'state' | 'cause' | 'causedBy' | 'rerunOf' | 'startedAt' | 'endedAt' | 'actions' | 'commands'
   >;
-  readonly deploys: readonly DeployEnded[];
+  readonly deploys: readonly DeployEndRecord[];
   readonly cadence: Cadence;
 }
 

@@ -6,7 +6,7 @@ import { expandSeries, type EventSeries, type SeriesDays, type SeriesScope } fro
 import { CalendarFault, type Component, type Zones } from './icalendarTimes';
 
 /** The events of a file in iCalendar (RFC 5545), as dated blackouts. */
-export interface CalendarRead {
+export interface CalendarReadResult {
   readonly blackouts: readonly BlackoutSpec[];
   readonly faults: readonly { readonly message: string; readonly hint: string }[];
   /** Properties without effect, by event: they cause more blackout than intended, never less. */
@@ -25,7 +25,7 @@ const MOST_OCCURRENCES = 20_000;
  * (`X-WR-TIMEZONE`). It never throws. A rule that never matches may run for ever, so the caller has to set a time
  * limit.
  */
-export function readCalendar(text: string, nowMs: number, timezone: string | undefined): CalendarRead {
+export function readCalendar(text: string, nowMs: number, timezone: string | undefined): CalendarReadResult {
   try {
     return readEvents(parseVCalendar(text), nowMs, timezone);
   } catch (error) {
@@ -44,7 +44,7 @@ function parseVCalendar(text: string): Component {
 
 const EXPORT = 'export the calendar as .ics once more';
 
-function readEvents(calendar: Component, nowMs: number, timezone: string | undefined): CalendarRead {
+function readEvents(calendar: Component, nowMs: number, timezone: string | undefined): CalendarReadResult {
   const events = calendar.getAllSubcomponents('vevent');
   if (events.length === 0) throw new CalendarFault('it has no events', EXPORT);
   const most = SPEC_LIMITS.calendarEvents.max;
@@ -113,11 +113,11 @@ function groupEventSeries(events: readonly Component[]): EventSeries[] {
   ];
 }
 
-interface SeriesRead extends SeriesDays {
-  readonly fault?: CalendarRead['faults'][number];
+interface SeriesReadResult extends SeriesDays {
+  readonly fault?: CalendarReadResult['faults'][number];
 }
 
-function readSeries(series: EventSeries, scope: SeriesScope): SeriesRead {
+function readSeries(series: EventSeries, scope: SeriesScope): SeriesReadResult {
   const name = eventName(series.master);
   try {
     const { doubts, ...days } = expandSeries(series, scope);

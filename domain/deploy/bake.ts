@@ -12,7 +12,7 @@ export function computeBakeMs(input: DeployInput, { bakeMs }: Pick<PhasePlan, 'b
 }
 
 /** The result of one watch over a bake: the last folded evaluation, or the first that calls for action. */
-export interface Watched {
+export interface BakeWatchResult {
   readonly verdict: Verdict;
   /** The action that an unhealthy verdict asks for (the worst check's `onUnhealthy`); `none` unless unhealthy. */
   readonly action: 'none' | 'revert' | 'pause';
@@ -32,7 +32,7 @@ export type BakeStep =
  * The step after a watch (docs/design/deploy.md#verdicts). An error never passes a phase and never reverts one. An inconclusive or
  * errored verdict extends the bake once, then pauses; a check that is still young extends it without that limit.
  */
-export function afterWatch(watched: Watched, extended: boolean): BakeStep {
+export function afterWatch(watched: BakeWatchResult, extended: boolean): BakeStep {
   if (watched.verdict === 'unhealthy') {
     const { action, reason } = watched;
     return action === 'revert' ? { kind: 'revert', reason } : { kind: 'pause', by: 'health', reason };

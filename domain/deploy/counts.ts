@@ -3,7 +3,7 @@ import type { UnitProgress } from '../fleet/unit';
 import type { PhaseView, RevertView, UnitCounts, UnitTotals } from '../views';
 
 /** The counts of an update as people see them: the totals of all units, and the first units that are not finished. */
-export interface Counted {
+export interface UpdateUnitCounts {
   readonly totals: UnitTotals;
   readonly units: readonly UnitCounts[];
 }
@@ -11,7 +11,7 @@ export interface Counted {
 const toCounts = ({ id, targeted, updated, live }: UnitProgress): UnitCounts => ({ id, targeted, updated, live });
 
 /** @param most the number of units to show. */
-export function countUnits(units: readonly UnitProgress[], most: number = SHOWN_UNITS): Counted {
+export function countUnits(units: readonly UnitProgress[], most: number = SHOWN_UNITS): UpdateUnitCounts {
   const totals = units.reduce(add, { ...NOTHING, units: units.length });
   return { totals, units: pickShownUnits(units, most).map(toCounts) };
 }
@@ -34,10 +34,10 @@ const add = (sum: UnitTotals, { targeted, updated, live }: Tasks): UnitTotals =>
   live: sum.live + live,
 });
 
-export const NOTHING_COUNTED: Counted = { totals: NOTHING, units: [] };
+export const NOTHING_COUNTED: UpdateUnitCounts = { totals: NOTHING, units: [] };
 
 /** The counts of earlier strides and the present one together; both must show all units. */
-export function addCounts(before: Counted, now: Counted): Counted {
+export function addCounts(before: UpdateUnitCounts, now: UpdateUnitCounts): UpdateUnitCounts {
   const of = new Map(before.units.map((unit) => [unit.id, unit]));
   for (const unit of now.units) {
     const { targeted, updated, live } = of.get(unit.id) ?? NOTHING;
@@ -57,7 +57,7 @@ export const computeTotals = ({ totals, units }: Pick<PhaseView, 'totals' | 'uni
   totals ?? units.reduce(add, { ...NOTHING, units: units.length });
 
 /** A revert with the counts of its units; it keeps the earlier versions of the units that it shows. */
-export function withRevertCounts(revert: RevertView, { totals, units }: Counted): RevertView {
+export function withRevertCounts(revert: RevertView, { totals, units }: UpdateUnitCounts): RevertView {
   const versions = new Map(revert.units.map(({ id, toVersion }) => [id, toVersion]));
   const rows = units.flatMap((unit) => {
     const toVersion = versions.get(unit.id);
@@ -71,7 +71,7 @@ export function withRevertCounts(revert: RevertView, { totals, units }: Counted)
 const MAX_ROWS = 1_000;
 
 /** The phases after new counts of one phase. If there are too many rows in all, the oldest phases keep only their totals. */
-export function withCounts(phases: readonly PhaseView[], index: number, counted: Counted): PhaseView[] {
+export function withCounts(phases: readonly PhaseView[], index: number, counted: UpdateUnitCounts): PhaseView[] {
   let room = MAX_ROWS - counted.units.length;
   return [...phases]
     .reverse()

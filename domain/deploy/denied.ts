@@ -15,7 +15,7 @@ interface Criterion {
 }
 
 /** The distance of a unit from its wanted version, according to `needsPush`. */
-export interface UnitOutdated {
+export interface OutdatedUnit {
   readonly id: string;
   readonly outdated: number;
   readonly down?: number | undefined;
@@ -25,7 +25,7 @@ export interface UnitOutdated {
  * The number of tasks that an update has brought to their version according to its progress, but that count as
  * outdated.
  */
-export function countDenied(units: readonly UnitProgress[], needs: readonly UnitOutdated[]): number {
+export function countDenied(units: readonly UnitProgress[], needs: readonly OutdatedUnit[]): number {
   const missing = new Map(units.map((unit) => [unit.id, countMissingTasks(unit)]));
   return needs.reduce((sum, { id, outdated }) => sum + Math.max(0, outdated - (missing.get(id) ?? outdated)), 0);
 }
@@ -36,7 +36,7 @@ export function countDenied(units: readonly UnitProgress[], needs: readonly Unit
  */
 export function countDeniedUnderWay(
   units: readonly UnitProgress[],
-  needs: readonly UnitOutdated[],
+  needs: readonly OutdatedUnit[],
   { success, each, unreachable }: Criterion,
 ): number {
   const old = new Map(needs.map(({ id, outdated, down = 0 }) => [id, Math.max(0, outdated - down)]));

@@ -147,10 +147,10 @@ function whyResumed(
   return `continues: ${withReason(`${skip.actor} skipped ${skip.check ?? 'all checks'}`, skip.reason)}`;
 }
 
-type Judged = FoldResult & { readonly name: string; readonly hasEvidence: boolean };
+type GroupFoldResult = FoldResult & { readonly name: string; readonly hasEvidence: boolean };
 
 /** A check of the whole deploy concerns every group. */
-function judgeGroups(fold: HealthFold, input: FoldInput, groups: readonly Group[]): Judged[] {
+function judgeGroups(fold: HealthFold, input: FoldInput, groups: readonly Group[]): GroupFoldResult[] {
   const { units, deploy } = input.response;
   const answers = new Map(units.map((unit) => [unit.id, unit]));
   const isOfUnits = units.some(({ checks }) => checks.length > 0);
@@ -165,7 +165,7 @@ function judgeGroups(fold: HealthFold, input: FoldInput, groups: readonly Group[
 /** If every unit updated so far is in a paused group, there is no evidence against the others. */
 function together(
   whole: FoldResult,
-  others: readonly Judged[],
+  others: readonly GroupFoldResult[],
   anyPaused: boolean,
 ): Pick<FoldResult, 'verdict' | 'young' | 'reason'> {
   if (others.length === 0) return anyPaused ? { verdict: 'healthy', young: false, reason: '' } : whole;
@@ -174,7 +174,7 @@ function together(
   return { verdict, young: others.some(({ young }) => young), reason };
 }
 
-function tooMany(paused: readonly Judged[], unhealthy: readonly Judged[], limit: number): string {
+function tooMany(paused: readonly GroupFoldResult[], unhealthy: readonly GroupFoldResult[], limit: number): string {
   const names = unitNames(paused.map(({ name }) => name));
   const allowed = limit === 0 ? 'none may be' : `${limit} may be`;
   return `${plural(paused.length, 'group')} to pause (${names}), ${allowed}: ${unhealthy[0]?.reason ?? ''}`;

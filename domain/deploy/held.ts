@@ -9,7 +9,7 @@ import { listSnapshotIds, type Pages, type Snapshot } from './snapshot';
 export type HeldUnits = { readonly ids: readonly string[] } | (Pages & { readonly some?: readonly string[] });
 
 /** The facts about the deploy that a rollback restores, for one action. */
-export interface Restored {
+export interface RestoredDeploy {
   /** Missing if it is not known. */
   readonly held?: HeldUnits;
   /** It is good only according to an import, so it has to pass all rules, as a release does. */

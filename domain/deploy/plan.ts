@@ -150,11 +150,11 @@ function completionOnly(
 }
 
 /** A phase with a definite scope. */
-type Scoped = PhaseSpec & { readonly scope: Scope };
+type ScopedPhase = PhaseSpec & { readonly scope: Scope };
 
 const defaultPhase = (amount: Amount): PhaseSpec => ({ scope: '*', amount, ...DEFAULT_PACE });
 
-function expand(phase: PhaseSpec, units: readonly Unit[], allowEmpty: boolean): Scoped[] {
+function expand(phase: PhaseSpec, units: readonly Unit[], allowEmpty: boolean): ScopedPhase[] {
   if (!('forEach' in phase)) return [phase];
   const values = [...new Set(units.map((unit) => unit.labels[phase.forEach]))].filter((value) => value !== undefined);
   if (values.length === 0 && !allowEmpty)
@@ -166,7 +166,7 @@ function expand(phase: PhaseSpec, units: readonly Unit[], allowEmpty: boolean): 
   }));
 }
 
-const toPlan = (phase: Scoped, index: number): PhasePlan => ({
+const toPlan = (phase: ScopedPhase, index: number): PhasePlan => ({
   kind: 'partial',
   key: index,
   name: phase.name ?? `phase-${index + 1}`,

@@ -6,7 +6,7 @@ import { toPart, selectUnits, type Part, type Snapshot, type SnapshotUnit } from
 import { versionBefore, type RevertRules } from './versionBefore';
 
 /** The units that a deploy has reached, as rules: the parts to which its updates were sent. */
-export interface Sent {
+export interface SentPhasePart {
   /** The key of the phase. */
   readonly phase: number;
   /** The index of the set of units that were left out then; null if none was. */
@@ -14,28 +14,32 @@ export interface Sent {
 }
 
 /** The facts about its updates in the record of a deploy. */
-interface Deployed {
+interface DeployUpdateRecord {
   readonly plan: DeployPlan | null;
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentPhasePart[];
   /** All sets of units that were ever left out. */
   readonly leftOutSets: readonly (readonly string[])[];
 }
 
 /** The parts to which updates went. Units outside them were not updated, so they need no revert. */
-export const listReachedParts = ({ plan, sent, leftOutSets }: Deployed): Part[] =>
+export const listReachedParts = ({ plan, sent, leftOutSets }: DeployUpdateRecord): Part[] =>
   sent.flatMap(({ phase, leftOut }) => {
     const planned = plan?.phases.find(({ key }) => key === phase);
     return planned ? [toPart(planned, leftOut === null ? [] : leftOutSets[leftOut])] : [];
   });
 
 /** Adds an update that is sent to a phase while some units are left out. */
-export function withSent(deployed: Deployed, phase: number, without: readonly string[]): Omit<Deployed, 'plan'> {
+export function withSent(
+  deployed: DeployUpdateRecord,
+  phase: number,
+  without: readonly string[],
+): Omit<DeployUpdateRecord, 'plan'> {
   const { sent, leftOutSets } = deployed;
   const known = leftOutSets.findIndex((set) => set.join() === without.join());
   // If there are too many sets, the units count as reached, and a revert finds nothing to do there.
   const isNew = without.length > 0 && known < 0 && leftOutSets.length < MAX_SETS;
   const index = isNew ? leftOutSets.length : known;
-  const next: Sent = { phase, leftOut: without.length === 0 || index < 0 ? null : index };
+  const next: SentPhasePart = { phase, leftOut: without.length === 0 || index < 0 ? null : index };
   const isKnown = sent.some((one) => one.phase === next.phase && one.leftOut === next.leftOut);
   return { sent: isKnown ? sent : [...sent, next], leftOutSets: isNew ? [...leftOutSets, without] : leftOutSets };
 }
@@ -105,7 +109,7 @@ export const listReachedWithoutPast = (units: readonly SnapshotUnit[], parts: re
 
 /** Units that were updated and whose earlier version is unknown. */
 export const unitsWithoutPast = (
-  deployed: Deployed & { readonly fleet: { readonly withoutPast: readonly SnapshotUnit[] } | null },
+  deployed: DeployUpdateRecord & { readonly fleet: { readonly withoutPast: readonly SnapshotUnit[] } | null },
 ): string[] => listReachedWithoutPast(deployed.fleet?.withoutPast ?? [], listReachedParts(deployed));
 
 /**

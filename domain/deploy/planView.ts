@@ -64,14 +64,14 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
   };
 }
 
-type Shown = Pick<PlanView['phases'][number], 'startsAt' | 'updatedAt' | 'bakedAt'>;
+type EstimatedPhaseTimes = Pick<PlanView['phases'][number], 'startsAt' | 'updatedAt' | 'bakedAt'>;
 
 function estimatePhaseTimes(
   plan: DeployPlan,
   units: readonly Unit[],
   action: DeployAction,
   { now, updateTimeMs, openingAt }: PlanTimes,
-): Shown[] {
+): EstimatedPhaseTimes[] {
   const { with: spec } = action;
   const reached = findReachedUnits(plan, units);
   const isGuarded = spec.mode === 'parallel' && spec.healthChecks.length > 0;

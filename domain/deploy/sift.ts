@@ -7,7 +7,7 @@
 export type Stretch = readonly [from: number, to: number];
 
 /** A target that was not taken, and the reason. */
-export interface Missed {
+export interface MissedTarget {
   readonly id: string;
   readonly reason: string;
 }
@@ -16,13 +16,13 @@ export interface Missed {
  * The progress. It is plain JSON, whose size is bounded by the number of targets: a heartbeat carries it to the next
  * attempt.
  */
-export interface Sifting {
+export interface SiftProgress {
   /** Still to be sent, the largest first: most targets go back before single ones are isolated. */
   readonly left: readonly Stretch[];
   readonly taken: readonly Stretch[];
   /** The number of targets that were not taken, and the first of them. */
   readonly missed: number;
-  readonly named: readonly Missed[];
+  readonly named: readonly MissedTarget[];
   /** The number of parts in a row without an answer. */
   readonly silent: number;
 }
@@ -42,14 +42,14 @@ const MOST_SILENT = 64;
 const SIFTED_PARTS = 4;
 
 /** The whole, in portions. If the push type has already refused exactly this whole, it begins with its quarters. */
-export function newSifting(count: number, { portion, isKnown }: { portion: number; isKnown: boolean }): Sifting {
+export function newSifting(count: number, { portion, isKnown }: { portion: number; isKnown: boolean }): SiftProgress {
   const whole = portionsWithin([0, count], portion);
   const left = isKnown && count > 1 ? whole.flatMap(quarters) : whole;
   return { left, taken: [], missed: 0, named: [], silent: 0 };
 }
 
 /** Folds in the answers to the first parts that were left. */
-export function applyPartAnswers(before: Sifting, answers: readonly PartAnswer[]): Sifting {
+export function applyPartAnswers(before: SiftProgress, answers: readonly PartAnswer[]): SiftProgress {
   const { left, taken, missed, named, silent } = before;
   const failed = answers.filter(({ no }) => no !== undefined);
   const single = failed.filter(({ part }) => isSingle(part));
@@ -64,7 +64,7 @@ export function applyPartAnswers(before: Sifting, answers: readonly PartAnswer[]
   };
 }
 
-export const isServiceAway = ({ silent }: Sifting): boolean => silent >= MOST_SILENT;
+export const isServiceAway = ({ silent }: SiftProgress): boolean => silent >= MOST_SILENT;
 
 const isSingle = ([from, to]: Stretch): boolean => to - from === 1;
 

@@ -65,14 +65,14 @@ export const listSnapshotIds = (snapshot: Snapshot | undefined): readonly string
   snapshot && 'units' in snapshot ? snapshot.units.map(({ id }) => id) : undefined;
 
 /** Some units: their number, and the names of the first. */
-export interface Named {
+export interface NamedUnits {
   readonly count: number;
   readonly names: readonly string[];
 }
 
-export const NONE_NAMED: Named = { count: 0, names: [] };
+export const NONE_NAMED: NamedUnits = { count: 0, names: [] };
 
-export const toNamed = (ids: readonly string[], most: number): Named => ({
+export const toNamed = (ids: readonly string[], most: number): NamedUnits => ({
   count: ids.length,
   names: ids.slice(0, most),
 });

@@ -1,6 +1,6 @@
 import type { ApprovalAsk } from '../access/approvals';
 import type { Artifact } from '../artifact';
-import type { Brought, KeptUnits } from '../brought';
+import type { BroughtVersion, KeptUnits } from '../brought';
 import { formatAmount, type Amount } from '../fleet/amount';
 import type { Verdict } from '../health/verdict';
 import type { Policy } from '../principals';
@@ -24,9 +24,9 @@ import type {
 } from '../views';
 import { NO_COMMANDS, type Control, type Overtaken, type DeploySituation } from './control';
 import type { Pattern } from './pattern';
-import type { HeldUnits, Restored } from './held';
+import type { HeldUnits, RestoredDeploy } from './held';
 import type { DeployPlan } from './plan';
-import type { Inheritance, Sent } from './planRevert';
+import type { Inheritance, SentPhasePart } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
 import { accrue, NO_TIME } from './spans';
 import type { UnlistedUnits } from './unlisted';
@@ -45,7 +45,7 @@ export interface DeployInput {
   /** A rollback of an ended release: one phase, without waiting. */
   readonly rollback: boolean;
   /** For a rollback: the release that it restores. */
-  readonly restores?: Restored;
+  readonly restores?: RestoredDeploy;
   /** The times at which updates may start, as in the pipeline file; not for a rollback or an emergency. */
   readonly window?: ActionSpec['window'];
   /** The times at which nothing is updated even so: the blackouts of the action and of its pipeline. */
@@ -147,7 +147,7 @@ export interface DeployRecord {
   /**
    * The versions that other pipelines have brought to the service since this action last brought one, as far as known.
    */
-  readonly since?: readonly Brought[];
+  readonly since?: readonly BroughtVersion[];
   /** Units that run the versions of those pipelines, and are left to them. */
   readonly keptUnits?: KeptUnits;
   /** Units that the push type no longer lists; null if all missing units came back. */
@@ -160,7 +160,7 @@ export interface DeployRecord {
   /** Units that are left out because they are unavailable (`onUnitUnavailable: skip`). */
   readonly skipped: readonly string[];
   /** The parts to which updates were sent. */
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentPhasePart[];
   /** The sets of units that were left out when updates were sent. */
   readonly leftOutSets: readonly (readonly string[])[];
   /** Index of the phase under way; -1 before the first. */

@@ -3,17 +3,17 @@ import type { Unit } from '../fleet/unit';
 import { plural } from '../text';
 import type { UnitTotals } from '../views';
 import type { PhasePlan } from './plan';
-import { everyUnit, toPart, type Named, type Selection } from './snapshot';
+import { everyUnit, toPart, type NamedUnits, type Selection } from './snapshot';
 import { change, note, type DeployInput, type DeployRecord } from './state';
 
 /** Units whose region is down, and how a deploy treats them (docs/design/deploy.md#phases). */
 
 /** Whether a deploy continues without them, and leaves them to a follow-on. */
-export const skipsUnavailable = ({ spec, canary, followOn, rollback }: Heeding): boolean =>
+export const skipsUnavailable = ({ spec, canary, followOn, rollback }: UnavailabilityInput): boolean =>
   canary === undefined && (spec.onUnitUnavailable === 'skip' || followOn !== undefined || rollback);
 
 /** The fields that decide about them. Like a revert, a rollback waits for no unit. */
-type Heeding = Pick<DeployInput, 'spec' | 'canary' | 'followOn' | 'rollback'>;
+type UnavailabilityInput = Pick<DeployInput, 'spec' | 'canary' | 'followOn' | 'rollback'>;
 
 /** The decision about units that are unavailable when a deploy is planned. */
 export type Unavailable =
@@ -26,7 +26,7 @@ export type Unavailable =
  * no other unit is left, and if there are too many to leave out.
  * @param units the number of all units.
  */
-export function ofUnavailable(input: Heeding, down: Named, units: number): Unavailable {
+export function ofUnavailable(input: UnavailabilityInput, down: NamedUnits, units: number): Unavailable {
   const wait = (again: boolean, why = '') =>
     ({ kind: 'wait', again, reason: `${areAway(down)}${why}; resume when ${itIs(down)} back` }) as const;
   if (!skipsUnavailable(input)) return down.count === 0 ? { kind: 'leave-out', units: [] } : wait(false);
@@ -40,7 +40,11 @@ export const meetsFirst = (record: DeployRecord, input: DeployInput, { kind }: P
   skipsUnavailable(input) && !input.emergency && kind === 'partial' && isUntried(record);
 
 /** The reason why a person has to decide whether to wait for the first phase, all of which is unavailable. */
-export const whyFirstWaits = ({ version }: Pick<DeployInput, 'version'>, { name }: PhasePlan, down: Named): string =>
+export const whyFirstWaits = (
+  { version }: Pick<DeployInput, 'version'>,
+  { name }: PhasePlan,
+  down: NamedUnits,
+): string =>
   `${areAway(down)}, and with ${down.count === 1 ? 'it' : 'them'} all of phase ${name}, ` +
   `the first that would meet ${version}; resume when ${itIs(down)} back, or skip-phase to begin with the next`;
 
@@ -57,8 +61,8 @@ export function leaveOutUnits(record: DeployRecord, down: readonly string[], now
   return back.length > 0 ? note(noted, nowMs, 'units-back', `${unitNames(back)} ${are} available again`) : noted;
 }
 
-const areAway = (down: Named): string => `${formatNamed(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
-const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
+const areAway = (down: NamedUnits): string => `${formatNamed(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
+const itIs = ({ count }: NamedUnits): string => (count === 1 ? 'it is' : 'they are');
 
 /** The units that a deploy concerns. For a follow-on, only those that were left out; for a rollback, none that another pipeline has updated since. */
 export const filterConcerned = (
@@ -109,7 +113,7 @@ const SHOWN = 5;
 export const unitNames = (units: readonly string[]): string => formatNamed({ count: units.length, names: units });
 
 /** Like `unitNames`, if only some names are known. */
-export function formatNamed({ count, names }: Named): string {
+export function formatNamed({ count, names }: NamedUnits): string {
   if (names.length === 0) return plural(count, 'unit');
   const more = count - Math.min(SHOWN, names.length);
   return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${plural(more, 'other')}` : ''}`;

@@ -7,11 +7,11 @@ export interface SweepOrder {
   readonly finder: string;
   readonly heartbeatTimeoutMs: number;
   /** Absent from workers that know only one sweep per workflow: it ends after one. */
-  readonly lasting?: Lasting;
+  readonly lasting?: SweepRepetition;
 }
 
 /** Sweeps repeat for `lastingMs`, at the interval of the Schedule or, if that is unknown, every `intervalMs`. */
-export interface Lasting {
+export interface SweepRepetition {
   readonly lastingMs: number;
   readonly intervalMs: number;
 }

@@ -16,7 +16,7 @@ export interface FinderEvent {
 }
 
 /** The artifacts that are submitted to one pipeline at once. */
-export interface Concerned {
+export interface PipelineSubmission {
   readonly pipeline: string;
   readonly artifacts: readonly Artifact[];
 }
@@ -24,7 +24,10 @@ export interface Concerned {
 /**
  * The pipelines concerned by an event, each with the artifacts under its own names, in the order of the subscribers.
  */
-export function findConcernedPipelines(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
+export function findConcernedPipelines(
+  event: FinderEvent,
+  subscribers: readonly PipelineSubscriptions[],
+): PipelineSubmission[] {
   return subscribers.flatMap(({ pipeline, subscriptions }) => {
     const wanted = subscriptions.filter((subscription) => matchesWanted(event, subscription.with));
     const artifacts = wanted.map(({ artifact }): Artifact => ({ ...event.artifact, name: artifact }));

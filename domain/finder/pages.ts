@@ -28,15 +28,15 @@ export async function* subscriptionPages(
   memory: SweepMemory | null,
   maxSubscriptions: number,
 ): AsyncGenerator<Page> {
-  const latest = new Filling(null, maxSubscriptions);
-  const newer = new Filling(memory?.cursor ?? null, maxSubscriptions);
+  const latest = new PageBuilder(null, maxSubscriptions);
+  const newer = new PageBuilder(memory?.cursor ?? null, maxSubscriptions);
   for await (const pipeline of pipelines) yield* (needsLatest(pipeline, memory) ? latest : newer).add(pipeline);
   yield* latest.rest();
   yield* newer.rest();
 }
 
 /** A page that is being filled. */
-class Filling {
+class PageBuilder {
   private asked: WantedArtifact[] = [];
   private pipelines = 0;
   private characters = 0;

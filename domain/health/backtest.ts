@@ -1,8 +1,8 @@
 import type { HealthCheck } from '../spec/health';
 import { toKnownOutcome, measureQuality, type KnownOutcome, type Quality } from './quality';
-import { evidenceIn, ownTicks, replayTicks, type Replayed, type Tick } from './replay';
+import { evidenceIn, ownTicks, replayTicks, type ReplayedEvaluation, type Tick } from './replay';
 import { isCounted, type Result } from './result';
-import { betterLimit, criticalLimit, limitText, type Known, type Tuned } from './tuning';
+import { betterLimit, criticalLimit, limitText, type KnownTrial, type TunedLimit } from './tuning';
 
 /** A deploy, or a recording of one, on which a check is tried. */
 export interface Trial {
@@ -31,7 +31,7 @@ export interface BacktestedDeploy {
   /** The reason of that verdict, or of the last one. */
   readonly reason: string;
   /** Every evaluation, for a plot. */
-  readonly evaluations: readonly Replayed[];
+  readonly evaluations: readonly ReplayedEvaluation[];
 }
 
 /** The hypothetical performance of a check. */
@@ -40,14 +40,14 @@ export interface Backtest {
   readonly tried: readonly BacktestedDeploy[];
   readonly quality: Quality;
   /** Null if no other limit errs less; `text` as in a pipeline file. */
-  readonly better: (Tuned & { readonly text: string }) | null;
+  readonly better: (TunedLimit & { readonly text: string }) | null;
 }
 
 /** A check tried on one deploy, with its counted outcome; without one if the result is unknown. */
 export interface Attempt {
   readonly tried: BacktestedDeploy;
   readonly outcome: KnownOutcome | null;
-  readonly known: readonly Known[];
+  readonly known: readonly KnownTrial[];
 }
 
 /** The hypothetical performance of a check, from all attempts. */
@@ -73,7 +73,7 @@ export function attempt(check: HealthCheck, trial: Trial): Attempt {
 }
 
 /** Until its fault began, a bad version counts as good: a limit that stops it earlier is wrong. */
-function toKnownTrials(check: HealthCheck, { isBad, faultAt, ticks }: Trial): Known[] {
+function toKnownTrials(check: HealthCheck, { isBad, faultAt, ticks }: Trial): KnownTrial[] {
   const whole = { isBad: isBad === true, critical: criticalLimit(check, ticks) };
   if (!whole.isBad || faultAt === null) return [whole];
   const before = ticks.filter(({ at }) => at < faultAt);
@@ -100,7 +100,7 @@ function tryOn(check: HealthCheck, trial: Trial): BacktestedDeploy {
  * The reason why the evaluations show nothing about the deploy: none was compared with the limit, or every window began before the update. A
  * check that was unhealthy for less than its `for` does show something.
  */
-function whyBlind({ isBad, faultAt, ticks }: Trial, evaluations: readonly Replayed[]): string | undefined {
+function whyBlind({ isBad, faultAt, ticks }: Trial, evaluations: readonly ReplayedEvaluation[]): string | undefined {
   const filled = new Set(ticks.filter(isFilled).map(({ at }) => at));
   const telling = evaluations.filter(({ at, threshold }) => threshold !== null && filled.has(at));
   if (telling.length === 0) return 'no evaluation was conclusive';

@@ -16,7 +16,7 @@ export interface Judgement {
 export type ZeroBaseline = 'healthy' | 'unhealthy' | 'absolute' | undefined;
 
 /** The measurements, reduced to one number per side. */
-export interface Measured {
+export interface MeasurementPair {
   readonly observed: number;
   /** The value that the check compares with; undefined if it compares with nothing. */
   readonly reference: number | undefined;
@@ -44,7 +44,7 @@ export interface Bound {
    */
   readonly allowed: ChangeAmount | undefined;
   /** `whom` names the group that it is compared with: "the 3 tasks not yet updated". */
-  judge(measured: Measured, whom: string): Judgement;
+  judge(measured: MeasurementPair, whom: string): Judgement;
   /** The region beyond it, in the words of `conveyor plan`: `more than 15% above the tasks not yet updated`. */
   describe(whom: string): string;
   /** The bound with another number, as in a pipeline file: `increase: 15%`. */
@@ -53,7 +53,7 @@ export interface Bound {
    * The distance of a measurement in the direction of the bound; it is beyond if that exceeds `scale * written`. Undefined if there
    * is no such distance.
    */
-  distance(measured: Measured): number | undefined;
+  distance(measured: MeasurementPair): number | undefined;
 }
 
 /** Four significant digits, without the noise behind them: `0.2133`, `12`, `1250000`. */

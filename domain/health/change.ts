@@ -1,4 +1,4 @@
-import { formatValue, type ChangeAmount, type Bound, type Judgement, type Measured } from './bound';
+import { formatValue, type ChangeAmount, type Bound, type Judgement, type MeasurementPair } from './bound';
 
 type Direction = 'increase' | 'decrease';
 
@@ -19,7 +19,12 @@ export const changeBound = (kind: Direction, allowed: ChangeAmount): Bound => {
   };
 };
 
-function judgeThreshold(direction: Direction, allowed: ChangeAmount, measured: Measured, whom: string): Judgement {
+function judgeThreshold(
+  direction: Direction,
+  allowed: ChangeAmount,
+  measured: MeasurementPair,
+  whom: string,
+): Judgement {
   const { observed, reference, zeroBaseline } = measured;
   if (reference === undefined) throw new Error('a comparison needs something to compare with');
   const change: ObservedChange = { observed, reference, whom, direction };
@@ -60,7 +65,7 @@ function absolute(change: ObservedChange, allowed: number): Judgement {
 }
 
 /** A relative change from zero has no size, so there is a verdict only if the check defines its meaning. */
-function fromZero(change: ObservedChange, allowedPercent: number, meaning: Measured['zeroBaseline']): Judgement {
+function fromZero(change: ObservedChange, allowedPercent: number, meaning: MeasurementPair['zeroBaseline']): Judgement {
   if (meaning === 'absolute') return absolute(change, allowedPercent / 100);
   const moved = `is ${formatValue(change.observed)}, ${change.observed > 0 ? 'up' : 'down'} from 0`;
   const text = `${moved} of ${change.whom}`;
@@ -79,7 +84,7 @@ function fromZero(change: ObservedChange, allowedPercent: number, meaning: Measu
 }
 
 /** A change from zero has no distance in percent, unless the check counts it in absolute units. */
-function distance(direction: Direction, allowed: ChangeAmount, measured: Measured): number | undefined {
+function distance(direction: Direction, allowed: ChangeAmount, measured: MeasurementPair): number | undefined {
   const { observed, reference, zeroBaseline } = measured;
   if (reference === undefined) return undefined;
   const change = grown(direction, observed - reference);

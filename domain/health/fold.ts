@@ -1,14 +1,14 @@
 import type { HealthCheck } from '../spec/health';
 import type { HealthRow } from '../views';
 import { formatDuration } from '../text';
-import { remember, whyNotPassed, whyNotYet, type Remembered } from './hold';
+import { remember, whyNotPassed, whyNotYet, type CheckHistory } from './hold';
 import { isDeciding, withoutGuess, withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
 /**
  * The memory of a deploy between evaluations: for each unit and check, its unhealthy run; for each check, the number of evaluations
  * in which all were healthy. It has nothing else, so that it stays small, and is plain JSON, so that a heartbeat can carry it.
  */
-export type HealthFold = Readonly<Record<string, Remembered>>;
+export type HealthFold = Readonly<Record<string, CheckHistory>>;
 
 export const NO_HISTORY: HealthFold = {};
 
@@ -89,7 +89,7 @@ export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
 interface JudgedCheck {
   readonly key: string;
   readonly row: HealthRow;
-  readonly history: Remembered | undefined;
+  readonly history: CheckHistory | undefined;
   readonly counts: boolean;
   readonly young: boolean;
   readonly action: HealthAction;
@@ -169,7 +169,7 @@ function withPasses(
 ): [HealthFold, readonly JudgedCheck[]] {
   const counting = checks.filter(({ passes }) => passes !== undefined);
   if (counting.length === 0) return [{}, judged];
-  const remembered: Record<string, Remembered> = {};
+  const remembered: Record<string, CheckHistory> = {};
   const notes = new Map<string, string>();
   for (const { name, passes: needed = 1 } of counting) {
     const rows = judged.filter(({ row }) => row.check === name);

@@ -8,7 +8,7 @@ import type { Verdict } from './verdict';
  */
 
 /** The memory about a check of a unit between evaluations. */
-export interface Remembered {
+export interface CheckHistory {
   /** ms since the epoch: the time when it became unhealthy, if no evaluation since has disagreed. */
   readonly since?: number;
   /** The number of unhealthy evaluations in a row. */
@@ -32,10 +32,10 @@ type Hold = HealthCheck['for'];
  */
 export function remember(
   hold: Hold,
-  before: Remembered | undefined,
+  before: CheckHistory | undefined,
   verdict: Verdict,
   now: number,
-): Remembered | undefined {
+): CheckHistory | undefined {
   const unhealthy = verdict === 'unhealthy';
   const run = unhealthy ? { since: before?.since ?? now, evaluations: (before?.evaluations ?? 0) + 1 } : undefined;
   const within = getWithin(hold);
@@ -45,7 +45,7 @@ export function remember(
 }
 
 /** The reason why an unhealthy evaluation, which is already remembered, does not count yet; undefined if it does. */
-export function whyNotYet(hold: Hold, { since = 0, evaluations = 0, recent = '' }: Remembered, now: number) {
+export function whyNotYet(hold: Hold, { since = 0, evaluations = 0, recent = '' }: CheckHistory, now: number) {
   if (hold === undefined) return undefined;
   if (typeof hold === 'number') {
     const heldMs = now - since;

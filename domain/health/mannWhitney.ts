@@ -90,12 +90,12 @@ function compareSamples(x: readonly number[], y: readonly number[]): Comparison 
  * The bounds of the shift are the differences with this rank (from 1), counted from either end of all sorted
  * differences.
  */
-interface Ranked {
+interface RankTestResult {
   readonly p: number;
   readonly rank: number;
 }
 
-function exactly(m: number, n: number, { greater }: Comparison, confidence: number): Ranked {
+function exactly(m: number, n: number, { greater }: Comparison, confidence: number): RankTestResult {
   const below = cumulative(m, n);
   const p = Math.min(1, 2 * (below[Math.min(greater, m * n - greater)] ?? 1));
   return {
@@ -122,7 +122,12 @@ function cumulative(m: number, n: number): number[] {
 }
 
 /** The rank sum is constant between two adjacent differences, and there only values of the same sample are equal. */
-function nearly(x: readonly number[], y: readonly number[], comparison: Comparison, confidence: number): Ranked {
+function nearly(
+  x: readonly number[],
+  y: readonly number[],
+  comparison: Comparison,
+  confidence: number,
+): RankTestResult {
   const [m, n] = [x.length, y.length];
   const spread = (ties: number): number =>
     Math.sqrt(Math.max(0, ((m * n) / 12) * (m + n + 1 - ties / ((m + n) * (m + n - 1)))));

@@ -2,7 +2,7 @@ import { escapeXml } from '../markup';
 import { formatDuration, formatTime } from '../text';
 import type { Backtest, BacktestedDeploy } from './backtest';
 import { formatValue } from './bound';
-import type { Replayed } from './replay';
+import type { ReplayedEvaluation } from './replay';
 import type { Verdict } from './verdict';
 
 /** In pixels. */
@@ -41,7 +41,7 @@ export function drawBacktest({ check, tried }: Backtest): string {
 
 function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: BacktestedDeploy): string {
   const { x, y, from, until, low, high } = computeScales(evaluations);
-  const path = (valueOf: (one: Replayed) => number | null, style: string): string => {
+  const path = (valueOf: (one: ReplayedEvaluation) => number | null, style: string): string => {
     const points = evaluations.flatMap((one) => {
       const value = valueOf(one);
       return value === null ? [] : [`${x(one.at)},${y(value)}`];
@@ -71,7 +71,7 @@ function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: Backtest
 }
 
 /** The positions of times and values; a constant value is in the middle. */
-function computeScales(evaluations: readonly Replayed[]) {
+function computeScales(evaluations: readonly ReplayedEvaluation[]) {
   const values = evaluations.flatMap(({ observed, reference, threshold }) =>
     [observed, reference, threshold].filter((value) => value !== null),
   );

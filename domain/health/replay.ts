@@ -26,7 +26,7 @@ export interface Tick {
 }
 
 /** One evaluation, as a deploy would have counted it; the numbers are those of the deciding unit. */
-export interface Replayed {
+export interface ReplayedEvaluation {
   readonly at: number;
   readonly verdict: Verdict;
   readonly observed: number | null;
@@ -39,8 +39,8 @@ export interface Replayed {
  * The verdicts of a check on a recording, every `intervalMs` from the update to the end of the bake, up to the first unhealthy verdict
  * that counts, at which a deploy reverts. It uses the evaluation and the fold of a deploy.
  */
-export function replayCheck(check: HealthCheck, recording: Recording, intervalMs: number): Replayed[] {
-  const replayed: Replayed[] = [];
+export function replayCheck(check: HealthCheck, recording: Recording, intervalMs: number): ReplayedEvaluation[] {
+  const replayed: ReplayedEvaluation[] = [];
   for (const one of replayTicks(check, evaluateRecording(check, recording, intervalMs))) {
     replayed.push(one);
     if (one.verdict === 'unhealthy') break;
@@ -80,7 +80,7 @@ const toTickResponse = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['
  * Folds evaluations of this check alone (`ownTicks`) as a deploy does. Each bake starts from the beginning, as if there had been a
  * revert. Verdicts after a revert are reported too.
  */
-export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<Replayed> {
+export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<ReplayedEvaluation> {
   const checks = [{ ...check, onUnhealthy: 'revert' as const }];
   let fold: HealthFold = NO_HISTORY;
   let bake: number | undefined;
@@ -111,7 +111,7 @@ export const evidenceIn = ({ units, deploy }: Tick['response']): readonly CheckE
   ...deploy.checks,
 ];
 
-function toReplayed(at: number, { verdict, rows }: FoldResult): Replayed {
+function toReplayed(at: number, { verdict, rows }: FoldResult): ReplayedEvaluation {
   const row = rows.find((each) => each.verdict === verdict);
   const { observed = null, reference = null, threshold = null, reason = '' } = row ?? {};
   return { at, verdict, observed, reference, threshold, reason };

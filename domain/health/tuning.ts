@@ -6,14 +6,14 @@ import { listBounds } from './threshold';
 import type { CheckEvidence } from './verdict';
 
 /** A deploy whose nature is known. */
-export interface Known {
+export interface KnownTrial {
   readonly isBad: boolean;
   /** The limit from which on it is no longer found (`criticalLimit`). */
   readonly critical: number;
 }
 
 /** A limit of a check, and its errors on known deploys. */
-export interface Tuned {
+export interface TunedLimit {
   /** In the unit of the written threshold: percent, a share of the median, or the unit of the metric. */
   readonly limit: number;
   readonly falsePositives: number;
@@ -25,15 +25,15 @@ export interface Tuned {
  * misses fewer bad ones. Null if no limit errs less than the present one, and for a check with several bounds. Inconclusive evaluations
  * stay unchanged.
  */
-export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned | null {
+export function betterLimit(check: HealthCheck, known: readonly KnownTrial[]): TunedLimit | null {
   const [bound, ...others] = listBounds(check.threshold);
   if (bound === undefined || others.length > 0) return null;
-  const tunedTo = (limit: number): Tuned => ({
+  const tunedTo = (limit: number): TunedLimit => ({
     limit,
     falsePositives: known.filter(({ isBad, critical }) => !isBad && critical > limit).length,
     falseNegatives: known.filter(({ isBad, critical }) => isBad && critical <= limit).length,
   });
-  const errors = ({ falsePositives, falseNegatives }: Tuned): number => falsePositives + falseNegatives;
+  const errors = ({ falsePositives, falseNegatives }: TunedLimit): number => falsePositives + falseNegatives;
   const present = tunedTo(bound.scale * getWrittenLimit(check, bound));
   const best = limitsAround(known.map(({ critical }) => critical))
     .filter((limit) => limit >= bound.lowest)

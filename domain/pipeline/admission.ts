@@ -10,13 +10,13 @@ import { obstacleTo, type Obstacle } from './obstacles';
 import { findPlaceHolder, placeIn } from './place';
 import { goesBackTo, isKnownBad, withInherited, type KnownBad, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
-import { overtakenBy, withOvertaken, type Overtaking } from './overtaking';
+import { overtakenBy, withOvertaken, type OvertakenRelease } from './overtaking';
 import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './begun';
 
-export interface Admitted {
+export interface AdmissionResult {
   readonly state: PipelineState;
   readonly decisions: readonly { readonly release: number; readonly action: string; readonly admission: Admission }[];
-  readonly overtaken: readonly Overtaking[];
+  readonly overtaken: readonly OvertakenRelease[];
   /** The actions that are still ready, with the reasons why they wait. */
   readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
@@ -38,11 +38,11 @@ export const differsByDigest = (state: PipelineState): boolean =>
  * groups are granted all at once, and no release overtakes an older one that waits for one of them. A follow-on supersedes no release, and gets a
  * signal when it is not needed any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
-export function admit(state: PipelineState, nowMs: number, badBy: BadRule = findKnownBad): Admitted {
+export function admit(state: PipelineState, nowMs: number, badBy: BadRule = findKnownBad): AdmissionResult {
   let current = state;
-  const decisions: Admitted['decisions'][number][] = [];
-  const overtaken: Overtaking[] = [];
-  const waiting: Admitted['waiting'][number][] = [];
+  const decisions: AdmissionResult['decisions'][number][] = [];
+  const overtaken: OvertakenRelease[] = [];
+  const waiting: AdmissionResult['waiting'][number][] = [];
   const reserved = new Map<string, number>();
   for (const { release, action } of [...state.ready].sort(byTurn(state))) {
     // Its present form: it may have inherited a turn.
@@ -133,13 +133,17 @@ const byTurn =
     Number(b.emergency === true) - Number(a.emergency === true) ||
     placeIn(state, a.release) - placeIn(state, b.release);
 
-interface Deciding {
+interface AdmissionContext {
   readonly nowMs: number;
   readonly reserved: ReadonlyMap<string, number>;
   readonly badBy: BadRule;
 }
 
-function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved, badBy }: Deciding): Admission | Obstacle {
+function decide(
+  state: PipelineState,
+  ready: ReadyAction,
+  { nowMs, reserved, badBy }: AdmissionContext,
+): Admission | Obstacle {
   // A rollback brings an artifact with a good digest, even if the version was bad with other digests.
   const isBad = ready.rollback ? isKnownBad : badBy;
   const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => isBad(state, artifact)) : undefined;

@@ -3,7 +3,7 @@ import { formatTime } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
 import { formatFreezeEnd, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
-import { allowVersion, type Held, type PipelineState } from './state';
+import { allowVersion, type PipelineStopRecord, type PipelineState } from './state';
 
 /** The meaning of a verb for a pipeline. */
 interface VerbOfPipeline {
@@ -91,6 +91,6 @@ function whyNotRetire({ active }: PipelineState): string | undefined {
 
 const MAX_RELEASES_SHOWN = 5;
 
-function createHold({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): Held {
+function createHold({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): PipelineStopRecord {
   return { actor, reason, at: formatTime(nowMs) };
 }

@@ -155,7 +155,7 @@ const keysOfBoth = (one: PipelineState['keys'], other: PipelineState['keys']): P
   [...new Map([...one, ...other])].slice(-STATE_LIMITS.keys.max);
 
 /** The facts that Temporal still has about the releases of a pipeline whose own workflow has ended. */
-export interface Found {
+export interface RecoveredFacts {
   /** No release has this or a higher number. */
   readonly nextNumber: number;
   /** Releases that the records may not have; each is looked at like a running one. */
@@ -165,7 +165,7 @@ export interface Found {
 /**
  * Continues with records that may be older than the last work: no number is given twice, and no release is forgotten.
  */
-export function adoptReleases(state: PipelineState, { nextNumber, releases }: Found): PipelineState {
+export function adoptReleases(state: PipelineState, { nextNumber, releases }: RecoveredFacts): PipelineState {
   const known = new Set([...state.active, ...state.history].map(({ number }) => number));
   const missed = releases
     .filter(({ number }) => !known.has(number))

@@ -6,7 +6,7 @@ import type { ActiveRelease, PipelineState } from './state';
 
 /** Releases that have waited in the queue longer than their pipeline allows (`releases.expireAfter`). */
 
-type Expiring = Pick<PipelineState, 'spec' | 'active'>;
+type ExpiryState = Pick<PipelineState, 'spec' | 'active'>;
 
 /** The time at which a waiting release is cancelled; undefined if it has begun, is urgent, or never expires. */
 export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: ActiveRelease): number | undefined {
@@ -16,7 +16,7 @@ export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: Acti
 }
 
 /** Oldest first. */
-export const listExpiredReleases = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
+export const listExpiredReleases = (state: ExpiryState, nowMs: number): readonly ActiveRelease[] =>
   state.active.filter((release) => (expiresAtMs(state, release) ?? Infinity) <= nowMs);
 
 /** For the notification: the reasons why they waited, oldest first. */
@@ -31,7 +31,7 @@ export function describeExpired({ spec }: Pick<PipelineState, 'spec'>, releases:
 const MAX_EXPIRED_SHOWN = 10;
 
 /** The time of the next expiry in ms since the epoch; undefined if there is none. */
-export function nextExpiry(state: Expiring): number | undefined {
+export function nextExpiry(state: ExpiryState): number | undefined {
   const times = state.active.flatMap((release) => expiresAtMs(state, release) ?? []);
   return times.length > 0 ? Math.min(...times) : undefined;
 }

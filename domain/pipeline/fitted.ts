@@ -3,7 +3,7 @@ import type { Inheritance } from '../deploy/planRevert';
 import { trimCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes, newestWithin } from '../size';
-import type { Omitted } from '../views';
+import type { OmittedCounts } from '../views';
 import type { GoodDeploy, PipelineState } from './state';
 
 /**
@@ -115,7 +115,7 @@ function limitInherited(state: PipelineState, before: PipelineState): Partial<Pi
       if (gone > 0) omitted[action] = gone;
       return [action, one] as const;
     });
-  return { inherited: Object.fromEntries(kept.reverse()), inheritedOmitted: omitted satisfies Omitted };
+  return { inherited: Object.fromEntries(kept.reverse()), inheritedOmitted: omitted satisfies OmittedCounts };
 }
 
 /** The limit for units that follow-ons have settled since; with more, the earlier versions count as unknown. */

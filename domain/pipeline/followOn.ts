@@ -1,6 +1,6 @@
 import { combineVersions } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
-import type { DeployEnded } from '../release/state';
+import type { DeployEndRecord } from '../release/state';
 import type { Admission } from '../release/admission';
 import { firstWithin } from '../size';
 import { followOnRoom } from './room';
@@ -13,7 +13,7 @@ import { queueRelease, isKnownBad, type ActiveRelease, type GoodDeploy, type Pip
 export function addFollowOn(
   state: PipelineState,
   { number, trigger, followOn }: ActiveRelease,
-  { action, artifacts, result }: DeployEnded,
+  { action, artifacts, result }: DeployEndRecord,
   nowMs: number,
 ): PipelineState {
   const { outcome, skipped = [], cause } = result;

@@ -1,6 +1,6 @@
 import { formatTime } from '../text';
 import type { CommandInput } from '../verbs';
-import type { Held, PipelineState } from './state';
+import type { PipelineStopRecord, PipelineState } from './state';
 
 /** Freezes with an end: the pipeline lifts them itself. */
 
@@ -24,7 +24,7 @@ export function whyFrozen(state: Pick<PipelineState, 'frozen'>): { why: string; 
 }
 
 /** `frozen by user:alice until 2026-12-27T06:00:00.000Z`, for output that does not show the end elsewhere. */
-export const describeFreeze = ({ actor, until }: Pick<Held, 'actor' | 'until'>): string =>
+export const describeFreeze = ({ actor, until }: Pick<PipelineStopRecord, 'actor' | 'until'>): string =>
   `frozen by ${actor}${until === undefined ? '' : ` until ${until}`}`;
 
 /**

@@ -7,13 +7,13 @@ import type { GoodDeploy, PipelineState } from './state';
 const IMPORTED_ACTOR = 'service:import';
 const IMPORTED = 'imported: ';
 
-type Attributed = Pick<PipelineState, 'good' | 'history' | 'commands' | 'knownBad' | 'held' | 'frozen'>;
+type AttributedRecords = Pick<PipelineState, 'good' | 'history' | 'commands' | 'knownBad' | 'held' | 'frozen'>;
 
 /**
  * Marks records that exist only in a file permanently as imported: no person did any of this here, and no worker saw the versions that they
  * call good. The pipeline's own records stay unchanged.
  */
-export function asImported<R extends Attributed>(records: R, state: PipelineState | null): R {
+export function asImported<R extends AttributedRecords>(records: R, state: PipelineState | null): R {
   const known = new Set(state?.commands.map(formatSortedFields));
   return {
     ...records,

@@ -1,7 +1,7 @@
 import { pickIdentity, type Artifact } from '../artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, STATE_LIMITS } from '../limits';
 import { cutText, firstWithin, jsonBytes, newestWithin } from '../size';
-import type { DeployRow, HistoryRow, Omitted } from '../views';
+import type { DeployRow, HistoryRow, OmittedCounts } from '../views';
 import type { GoodDeploy, PipelineState } from './state';
 
 /**
@@ -83,7 +83,7 @@ function limitDeployRow(row: DeployRow): DeployRow {
   };
 }
 
-function countOmitted(lists: Omitted): Omitted | undefined {
+function countOmitted(lists: OmittedCounts): OmittedCounts | undefined {
   const some = Object.entries(lists).filter(([, count]) => count > 0);
   return some.length === 0 ? undefined : Object.fromEntries(some);
 }

@@ -5,7 +5,7 @@ import { thawsAtMs } from './freeze';
 import type { PipelineState } from './state';
 
 /** A time after which the calendar has to be looked up, and the release or action that waits. */
-export interface Unscheduled {
+export interface CalendarLookup {
   readonly release: number;
   /** Null if the release itself waits to start. */
   readonly action: string | null;
@@ -13,7 +13,7 @@ export interface Unscheduled {
 }
 
 /** The releases and actions that wait for the calendar and whose time is not known yet. */
-export const listUnscheduled = (state: PipelineState): Unscheduled[] => [
+export const listUnscheduled = (state: PipelineState): CalendarLookup[] => [
   ...listUnscheduledReleases(state).map(({ number, createdAt }) => ({
     release: number,
     action: null,
@@ -29,7 +29,7 @@ export const listUnscheduled = (state: PipelineState): Unscheduled[] => [
 /** Records the answer of the calendar for one of them; null: never. */
 export function recordOpening(
   state: PipelineState,
-  { release, action }: Pick<Unscheduled, 'release' | 'action'>,
+  { release, action }: Pick<CalendarLookup, 'release' | 'action'>,
   opensAtMs: number | null,
 ): PipelineState {
   return action === null

@@ -5,7 +5,7 @@ import { placeIn, getReleasePlace } from './place';
 import type { ActiveRelease, PipelineState, ReadyAction } from './state';
 
 /** A deploying release that has to make way. */
-export interface Overtaking {
+export interface OvertakenRelease {
   readonly release: number;
   readonly by: number;
   readonly why: 'superseded' | 'preempted';
@@ -15,7 +15,7 @@ export interface Overtaking {
  * The deploying release that a ready one overtakes: a rollback and an emergency overtake any other; with `supersede: running` a newer release
  * overtakes an older one.
  */
-export function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
+export function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): OvertakenRelease[] {
   if (by !== 'deploy' || findFollowOn(state, ready.release)) return [];
   const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
   const now = ready.emergency === true || ready.rollback;
@@ -30,14 +30,14 @@ export function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Ob
 function canBeOvertaken(
   { active }: PipelineState,
   { trigger, overtakenBy: asker }: ActiveRelease,
-  why: Overtaking['why'],
+  why: OvertakenRelease['why'],
 ): boolean {
   if (isUrgent(trigger)) return false;
   const wasPreempted = active.some((other) => other.number === asker && isUrgent(other.trigger));
   return asker === undefined || (why === 'preempted' && !wasPreempted);
 }
 
-export const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): PipelineState => ({
+export const withOvertaken = (state: PipelineState, overtaken: readonly OvertakenRelease[]): PipelineState => ({
   ...state,
   active: state.active.map((release) => {
     const found = overtaken.find(({ release: number }) => number === release.number);

@@ -1,5 +1,5 @@
 import { STATE_LIMITS } from '../limits';
-import type { DeployEnded, ReleaseResult } from '../release/state';
+import type { DeployEndRecord, ReleaseResult } from '../release/state';
 import { cutText, firstWithin } from '../size';
 import { withdraw } from './admission';
 import { recordDeploy, recordRelease, listUnrecorded } from './recordOutcome';
@@ -15,7 +15,7 @@ export type ReleaseEnd =
       readonly number: number;
       readonly endedAt: string;
       /** Its ended deploys, in order. */
-      readonly deploys: readonly DeployEnded[];
+      readonly deploys: readonly DeployEndRecord[];
       /**
        * The work that it left behind and that continues, in words: deploys, and runs that no service has stopped yet.
        */

@@ -3,7 +3,7 @@ import { pickInheritance } from '../deploy/outcome';
 import type { DeployResult } from '../deploy/state';
 import { STATE_LIMITS } from '../limits';
 import { releaseMutex as leave, type Mutex } from '../mutex';
-import type { DeployEnded, ReleaseResult } from '../release/state';
+import type { DeployEndRecord, ReleaseResult } from '../release/state';
 import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
 import { addFollowOn, goodBefore, withUpdatedUnits } from './followOn';
@@ -66,7 +66,12 @@ export const lastRanOn = ({ history }: Pick<PipelineState, 'history'>): readonly
   history.findLast(({ trigger, neverStarted }) => trigger.kind !== 'follow-on' && !neverStarted)?.artifacts ?? [];
 
 /** Records one deploy of a release that continues, before another release may deploy. */
-export function recordDeploy(state: PipelineState, number: number, deploy: DeployEnded, nowMs: number): PipelineState {
+export function recordDeploy(
+  state: PipelineState,
+  number: number,
+  deploy: DeployEndRecord,
+  nowMs: number,
+): PipelineState {
   const release = state.active.find((each) => each.number === number);
   if (release === undefined) return state;
   const booked = { ...release.booked, [deploy.action]: (release.booked?.[deploy.action] ?? 0) + 1 };
@@ -78,7 +83,7 @@ export function recordDeploy(state: PipelineState, number: number, deploy: Deplo
 function recordDeploys(
   state: PipelineState,
   release: ActiveRelease,
-  deploys: readonly DeployEnded[],
+  deploys: readonly DeployEndRecord[],
   nowMs: number,
 ): PipelineState {
   const { number } = release;
@@ -100,7 +105,7 @@ function computeDeployedAt({ release, deploys }: Deploys, nowMs: number): Pick<P
 export function listUnrecorded(
   { booked = {} }: Pick<ActiveRelease, 'booked'>,
   { deploys }: Pick<ReleaseResult, 'deploys'>,
-): readonly DeployEnded[] {
+): readonly DeployEndRecord[] {
   return deploys.filter(
     ({ action }, index) =>
       deploys.slice(0, index).filter((before) => before.action === action).length >= (booked[action] ?? 0),
@@ -127,7 +132,7 @@ const goodAfter = ({ good }: PipelineState, { release, deploys }: Deploys, nowMs
 function withDeploy(
   good: PipelineState['good'],
   release: ActiveRelease,
-  deploy: DeployEnded,
+  deploy: DeployEndRecord,
   nowMs: number,
 ): PipelineState['good'] {
   const { action, artifacts, result } = deploy;
@@ -234,7 +239,7 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
 }
 
 /** How a deploy of a release ended, as the history of its pipeline shows it. */
-export function deployRow({ action, result }: DeployEnded): HistoryRow['deploys'][number] {
+export function deployRow({ action, result }: DeployEndRecord): HistoryRow['deploys'][number] {
   const { outcome, classification, version, progress, skipped, reverted, overridden } = result;
   return {
     action,

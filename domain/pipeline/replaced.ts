@@ -1,5 +1,5 @@
 import { formatIdentity, type Artifact } from '../artifact';
-import type { Replaced, ReplacedNotice } from '../brought';
+import type { VersionReplacement, ReplacedNotice } from '../brought';
 import { STATE_LIMITS } from '../limits';
 import { formatTime } from '../text';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
@@ -29,7 +29,11 @@ const withNotice = (release: ActiveRelease, { action, by }: ReplacedNotice): Act
 });
 
 /** @param by null if the version that was brought last runs again */
-export function withReplacement(good: GoodDeploys, by: Replaced | null | undefined, nowMs: number): GoodDeploys {
+export function withReplacement(
+  good: GoodDeploys,
+  by: VersionReplacement | null | undefined,
+  nowMs: number,
+): GoodDeploys {
   const own = good.slice(0, good.findLastIndex((deploy) => deploy.by === undefined) + 1);
   const last = own.at(-1);
   if (last === undefined || by === undefined) return good;
@@ -43,7 +47,7 @@ export function withReplacement(good: GoodDeploys, by: Replaced | null | undefin
 }
 
 /** The artifacts of another pipeline under this pipeline's names; empty if several artifacts have other names. */
-function asOwn(own: readonly Artifact[], { version, artifacts }: Replaced): readonly Artifact[] {
+function asOwn(own: readonly Artifact[], { version, artifacts }: VersionReplacement): readonly Artifact[] {
   const [only, ...others] = own;
   if (only !== undefined && others.length === 0) return [{ name: only.name, kind: only.kind, version, metadata: {} }];
   const names = (all: readonly Artifact[]) =>

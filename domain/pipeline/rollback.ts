@@ -1,5 +1,5 @@
 import { formatIdentity, type Artifact } from '../artifact';
-import type { Restored } from '../deploy/held';
+import type { RestoredDeploy } from '../deploy/held';
 import { joinWords, withReason } from '../text';
 import type { DeployOutcome } from '../views';
 import { pickBlamed } from './recordOutcome';
@@ -251,7 +251,7 @@ export function queueRollback(
 export function findRestoredDeploys(
   { good }: PipelineState,
   back: readonly Artifact[],
-): Readonly<Record<string, Restored>> {
+): Readonly<Record<string, RestoredDeploy>> {
   const identities = new Set(back.map(formatIdentity));
   const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(formatIdentity(one)));
   return Object.fromEntries(

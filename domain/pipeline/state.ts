@@ -1,5 +1,5 @@
 import { formatIdentity, matchesIdentity, pickIdentity, type Artifact } from '../artifact';
-import type { Replaced } from '../brought';
+import type { VersionReplacement } from '../brought';
 import type { HeldUnits } from '../deploy/held';
 import type { Inheritance } from '../deploy/planRevert';
 import { STATE_LIMITS } from '../limits';
@@ -9,7 +9,7 @@ import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
-import type { HistoryRow, Omitted, Trigger } from '../views';
+import type { HistoryRow, OmittedCounts, Trigger } from '../views';
 
 /** The permanent memory of a pipeline, carried across continue-as-new (docs/design/workflows.md#state). */
 export interface PipelineState {
@@ -39,7 +39,7 @@ export interface PipelineState {
    * For each action, the number of units, or of pages of them, whose earlier versions had no room. A revert takes them back to the versions
    * that it finds.
    */
-  readonly inheritedOmitted?: Omitted;
+  readonly inheritedOmitted?: OmittedCounts;
   readonly knownBad: readonly KnownBad[];
   /** The number of entries that had no room in the list: deploys stay held permanently. */
   readonly badUnlisted?: number;
@@ -54,11 +54,11 @@ export interface PipelineState {
   /** Late artifacts whose predecessor has not come yet; they are taken up after it. */
   readonly early?: readonly Artifact[];
   /** A hold: deploys do not start … */
-  readonly held: Held | null;
+  readonly held: PipelineStopRecord | null;
   /** … and a freeze: nothing starts. */
-  readonly frozen: Held | null;
+  readonly frozen: PipelineStopRecord | null;
   /** The pipeline is not needed any more: its workflow ends once no release of it runs. */
-  readonly retired?: Held;
+  readonly retired?: PipelineStopRecord;
   readonly revertsInARow: number;
   /** The time of the last successful deploy that brought something new; rollbacks and follow-ons do not count. */
   readonly deployedAt?: string;
@@ -67,7 +67,7 @@ export interface PipelineState {
   readonly history: readonly HistoryRow[];
   readonly commands: readonly CommandRecord[];
   /** The last import of records from a file: its actor and time. */
-  readonly imported?: Imported;
+  readonly imported?: ImportRecord;
   /** The proofs of the messages that it has taken from holders of the platform's key. */
   readonly proofs?: Proofs;
 }
@@ -92,7 +92,7 @@ export interface ActiveRelease {
   /** The number of its deploys that are already recorded, by action. */
   readonly booked?: Readonly<Record<string, number>>;
   /** Replacements of its versions by other pipelines that came before its deploys were recorded, by action. */
-  readonly replaced?: Readonly<Record<string, Replaced | null>>;
+  readonly replaced?: Readonly<Record<string, VersionReplacement | null>>;
   /** One of its deploys was reverted; each release counts only once. */
   readonly reverted?: true;
   /** The release that it was asked to make way for. */
@@ -161,7 +161,7 @@ export interface GoodDeploy {
   readonly partly?: { readonly by: string; readonly version: string; readonly on: string };
 }
 
-export interface Imported {
+export interface ImportRecord {
   readonly actor: string;
   readonly at: string;
   /** Imported by an admin, or when no rules existed. */
@@ -183,7 +183,7 @@ export interface LateArtifact {
   readonly behind: string;
 }
 
-export interface Held {
+export interface PipelineStopRecord {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;

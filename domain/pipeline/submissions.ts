@@ -102,13 +102,13 @@ export function completeArtifacts(state: PipelineState, given: readonly Artifact
 }
 
 /** The artifact that a release takes for an input that it leaves out. */
-interface Taken {
+interface InputChoice {
   readonly taken: Artifact;
   /** The latest artifact if it is a different one, and the release that failed with it. */
   readonly instead?: { readonly of: Artifact; readonly release: number };
 }
 
-function pickRemaining(state: PipelineState, given: readonly Artifact[]): readonly Taken[] {
+function pickRemaining(state: PipelineState, given: readonly Artifact[]): readonly InputChoice[] {
   const names = new Set(given.map(({ name }) => name));
   return Object.keys(state.spec.artifacts).flatMap((name) => {
     const latest = names.has(name) ? undefined : state.inputs[name];
@@ -117,7 +117,7 @@ function pickRemaining(state: PipelineState, given: readonly Artifact[]): readon
 }
 
 /** A version with which all releases failed is not taken by default if there is one that succeeded. */
-function chooseVersion(state: PipelineState, latest: Artifact): Taken {
+function chooseVersion(state: PipelineState, latest: Artifact): InputChoice {
   const release = findFailedRelease(state, latest);
   const isGood = (one: Artifact): boolean =>
     one.name === latest.name && !isKnownBad(state, one) && formatIdentity(one) !== formatIdentity(latest);

@@ -1,5 +1,5 @@
 import { combineVersions } from '../artifact';
-import type { DeployEnded } from '../release/state';
+import type { DeployEndRecord } from '../release/state';
 import { formatTime } from '../text';
 import type { ActiveRelease, GoodDeploy } from './state';
 
@@ -14,7 +14,7 @@ type GoodDeploys = readonly GoodDeploy[];
 export function recordSuccessor(
   good: GoodDeploys,
   by: ActiveRelease,
-  { result }: DeployEnded,
+  { result }: DeployEndRecord,
   nowMs: number,
 ): GoodDeploys {
   const stopped = withLast(good, (last) => ranUntil(last, nowMs - lengthMs(result)));
@@ -27,13 +27,13 @@ export function recordSuccessor(
  * The start of the present run, if a deploy found its version everywhere and so interrupted nothing; undefined if it
  * brought the version.
  */
-export function standsSince(last: GoodDeploy | undefined, { artifacts, result }: DeployEnded): string | undefined {
+export function standsSince(last: GoodDeploy | undefined, { artifacts, result }: DeployEndRecord): string | undefined {
   const isSame = result.unchanged === true && last?.version === combineVersions(artifacts);
   return isSame ? (last.since ?? undefined) : undefined;
 }
 
 /** After a deploy that failed: if it was reverted, the time starts again; if it leaves units mixed, no time counts. */
-export function recordDisturbance(good: GoodDeploys, { result }: DeployEnded, nowMs: number): GoodDeploys {
+export function recordDisturbance(good: GoodDeploys, { result }: DeployEndRecord, nowMs: number): GoodDeploys {
   const { updateMs, bakeMs, revertMs } = result.spans;
   if (updateMs + bakeMs + revertMs === 0) return good;
   const since = result.outcome === 'reverted' ? formatTime(nowMs) : null;
@@ -58,4 +58,5 @@ function ranUntil({ since, ranMs = 0, ...deploy }: GoodDeploy, endMs: number): G
 const unproven = ({ ranMs: _ran, ...deploy }: GoodDeploy): GoodDeploy => deploy;
 
 /** The duration of a deploy is the sum of its spans. */
-const lengthMs = ({ spans }: DeployEnded['result']): number => Object.values(spans).reduce((sum, ms) => sum + ms, 0);
+const lengthMs = ({ spans }: DeployEndRecord['result']): number =>
+  Object.values(spans).reduce((sum, ms) => sum + ms, 0);

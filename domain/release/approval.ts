@@ -6,7 +6,7 @@ import type { PipelineSpec } from '../spec/pipeline';
 import { plural } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { ApprovalRuleView, ApprovalView, Trigger } from '../views';
-import { withAction, type Picked, type ReleaseControl, type ReleaseInput, type ReleaseRecord } from './state';
+import { withAction, type PickRecord, type ReleaseControl, type ReleaseInput, type ReleaseRecord } from './state';
 import { ancestors, dependencies } from './graph';
 
 /**
@@ -87,7 +87,7 @@ export function listApprovals(
   { actions }: Pick<PipelineSpec, 'actions'>,
   name: string,
   artifacts: readonly Artifact[],
-): readonly Picked[] {
+): readonly PickRecord[] {
   if (actions[name]?.type === 'manual-pick') return approvals[name] ?? [];
   const before = ancestors(dependencies(actions), name);
   const isAbout = (other: string): boolean => {

@@ -5,7 +5,7 @@ import type { Trigger } from '../views';
 
 /** The effect of a bug on running deploys: `bugs.onRunning` of conveyor.config.yaml. */
 export const ON_RUNNING = ['pause', 'revert', 'ignore'] as const;
-export type OnRunning = (typeof ON_RUNNING)[number];
+export type RunningDeployPolicy = (typeof ON_RUNNING)[number];
 
 /** A notice to a release that contains a bug. */
 export interface BugNotice {
@@ -13,7 +13,7 @@ export interface BugNotice {
   readonly id: string;
   /** The artifact, the bug, and the dependency chain. */
   readonly why: string;
-  readonly onRunning: OnRunning;
+  readonly onRunning: RunningDeployPolicy;
 }
 
 /** The reported bugs in the artifacts of a deploy. */

@@ -4,7 +4,7 @@ import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import { whyNotApprove } from './approval';
 import { hasActionEnded } from './nextActions';
 import { whyNotSkipWindow } from './skipWindow';
-import { getActionStates, type Picked, type ReleaseControl, type ReleaseRecord } from './state';
+import { getActionStates, type PickRecord, type ReleaseControl, type ReleaseRecord } from './state';
 
 export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, approvals: {}, paused: false, ending: null };
 
@@ -128,7 +128,7 @@ function recordReleaseEnding(
 const createPick = (
   { actor = UNKNOWN_ACTOR, reason = '', approve, vouched }: CommandInput,
   of: readonly string[] | undefined,
-): Picked => ({
+): PickRecord => ({
   actor,
   reason,
   approve: approve === true,
@@ -136,7 +136,7 @@ const createPick = (
   ...(vouched && { vouched: stringsIn(vouched).slice(0, ACCESS_LIMITS.principals.max) }),
 });
 
-function withPick(control: ReleaseControl, action: string, picked: Picked): ReleaseControl {
+function withPick(control: ReleaseControl, action: string, picked: PickRecord): ReleaseControl {
   const before = control.approvals[action] ?? [];
   const approvals = picked.approve ? { ...control.approvals, [action]: [...before, picked] } : control.approvals;
   return { ...control, picks: { ...control.picks, [action]: picked }, approvals };

@@ -15,13 +15,13 @@ export interface Recollection {
 }
 
 /** The results that a rerun takes over, provided that the actions before them have the same results. */
-export interface Recalled {
+export interface RecalledResults {
   readonly previous: readonly Artifact[];
   readonly states: Readonly<Record<string, ActionState>>;
-  readonly carried: Readonly<Record<string, Carried>>;
+  readonly carried: Readonly<Record<string, CarriedResult>>;
 }
 
-export interface Carried {
+export interface CarriedResult {
   /** The release that ran it. */
   readonly from: number;
   /** Identities of its inputs, in order. */
@@ -49,7 +49,7 @@ export const buildRecollection = (
  * their outputs. Some actions always run again: a deploy is about the fleet, a canary about tasks that are gone, a pick about one release,
  * and a wait about another pipeline.
  */
-export function recallResults(actions: PipelineSpec['actions'], before: Recollection): Recalled {
+export function recallResults(actions: PipelineSpec['actions'], before: Recollection): RecalledResults {
   const carried = Object.entries(before.records).flatMap(([name, { state, message, outputs, carriedFrom }]) => {
     const [was, now] = [before.actions[name], actions[name]];
     if (state !== 'succeeded' || was === undefined || now === undefined) return [];
@@ -83,11 +83,11 @@ const canonical = (value: unknown): string =>
  * same, and if all needs ended as before without doing anything new.
  */
 export function findCarriedOver(
-  { carried, states }: Pick<Recalled, 'carried' | 'states'>,
+  { carried, states }: Pick<RecalledResults, 'carried' | 'states'>,
   { spec, artifacts }: Pick<ReleaseInput, 'spec' | 'artifacts'>,
   record: Pick<ReleaseRecord, 'actions' | 'deploys'>,
   name: string,
-): Carried | undefined {
+): CarriedResult | undefined {
   const found = carried[name];
   if (found === undefined) return undefined;
   const inputs = resolveInputs(spec.actions, name, artifacts, (maker) => record.actions[maker]?.outputs ?? []);
@@ -99,7 +99,7 @@ export function findCarriedOver(
 function isAsBefore(
   { actions }: Pick<PipelineSpec, 'actions'>,
   record: Pick<ReleaseRecord, 'actions' | 'deploys'>,
-  states: Recalled['states'],
+  states: RecalledResults['states'],
   name: string,
 ): boolean {
   const now = record.actions[name];

@@ -1,7 +1,7 @@
 import type { Artifact } from '../artifact';
-import type { Restored } from '../deploy/held';
+import type { RestoredDeploy } from '../deploy/held';
 import type { DeployResult } from '../deploy/state';
-import type { Emergency, FollowOn, Held } from '../pipeline/state';
+import type { Emergency, FollowOn, PipelineStopRecord } from '../pipeline/state';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
@@ -31,9 +31,9 @@ export interface ReleaseInput {
   /** The release that it runs again, and its place among the others; as in the pipeline. */
   readonly rerunOf?: number;
   readonly place?: number;
-  readonly frozen?: Held | null;
+  readonly frozen?: PipelineStopRecord | null;
   /** For a rollback: the deploys that it restores, by action. */
-  readonly restores?: Readonly<Record<string, Restored>>;
+  readonly restores?: Readonly<Record<string, RestoredDeploy>>;
   /**
    * The pipeline records the last deploy of a release together with the end of the release, so there is only one
    * report.
@@ -48,7 +48,7 @@ export interface ReleaseInput {
 }
 
 /** How one deploy of a release ended, for the records of its pipeline. */
-export interface DeployEnded {
+export interface DeployEndRecord {
   readonly action: string;
   readonly artifacts: readonly Artifact[];
   readonly result: DeployResult;
@@ -61,7 +61,7 @@ export interface ReleaseResult {
   /** If superseded or preempted: the release that caused it. */
   readonly causedBy?: number;
   readonly artifacts: readonly Artifact[];
-  readonly deploys: readonly DeployEnded[];
+  readonly deploys: readonly DeployEndRecord[];
   readonly endedAt: string;
   /** It ended while it waited to start. */
   readonly neverStarted?: true;
@@ -100,7 +100,7 @@ export interface ReleaseRecord {
   readonly paused: boolean;
   readonly cause: ReleaseCause | null;
   readonly causedBy?: number;
-  readonly deploys: readonly DeployEnded[];
+  readonly deploys: readonly DeployEndRecord[];
   readonly commands: readonly CommandRecord[];
   /** The proofs of the messages that it has taken from holders of the platform's key. */
   readonly proofs?: Proofs;
@@ -212,7 +212,7 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
 }
 
 /** The person who let an action continue, or rejected it, and the reason. */
-export interface Picked {
+export interface PickRecord {
   readonly actor: string;
   readonly reason: string;
   readonly approve: boolean;
@@ -228,11 +228,11 @@ export interface Picked {
 /** The commands that operators gave to a release. Verbs also reach its running deploys, which have their own rules. */
 export interface ReleaseControl {
   /** The pipeline is frozen: no action starts. */
-  readonly frozen: Held | null;
+  readonly frozen: PipelineStopRecord | null;
   /** Decisions of people at picks, by action. */
-  readonly picks: Readonly<Record<string, Picked>>;
+  readonly picks: Readonly<Record<string, PickRecord>>;
   /** Approvers, by action: an emergency may need several. */
-  readonly approvals: Readonly<Record<string, readonly Picked[]>>;
+  readonly approvals: Readonly<Record<string, readonly PickRecord[]>>;
   readonly paused: boolean;
   /** A cancel, or a revert before any deploy: nothing else starts. */
   readonly ending: {

@@ -6,7 +6,7 @@ export interface Alias {
 }
 
 /** The size of a document after anchors and merge keys are expanded, computed without expanding it. */
-export interface Expanded {
+export interface ExpansionSize {
   /** The number of keys and values, counted as often as an alias repeats them. */
   readonly values: number;
   /** Aliases without an anchor: the only reason why a parsed document cannot be read. */
@@ -19,7 +19,7 @@ export interface Expanded {
  * Computes all of it in one walk. The parser would compare each key of a mapping with all others, and walk the document for each
  * alias.
  */
-export function measureExpansion(document: Document): Expanded {
+export function measureExpansion(document: Document): ExpansionSize {
   const anchors = new Map<string, number>();
   const dangling: Alias[] = [];
   const repeated: number[] = [];

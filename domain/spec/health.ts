@@ -51,9 +51,9 @@ export const writtenCheck = z
   .strictObject({ uses: z.enum(STANDARD_NAMES).optional(), ...checkFields(duration, stretch) })
   .superRefine(coherent);
 
-type Written = z.input<typeof writtenCheck>;
+type WrittenCheck = z.input<typeof writtenCheck>;
 /** A check in a file: complete, or a ready check with overrides. */
-type HealthCheckSource = Written | (Partial<Written> & { readonly uses: string });
+type HealthCheckSource = WrittenCheck | (Partial<WrittenCheck> & { readonly uses: string });
 
 /**
  * A check in a pipeline file: durations are text, and with `uses` the ready check provides the other fields. The parsed check is
@@ -85,7 +85,7 @@ function takeReady(source: HealthCheckSource, context: z.RefinementCtx): HealthC
   }
   // A limit compares with nothing, so the comparison of the ready check is dropped.
   const { compare: _compare, method: _method, ...simple } = ready;
-  return { name: short, ...(isLimit(changes.threshold) ? simple : ready), ...changes } as Written;
+  return { name: short, ...(isLimit(changes.threshold) ? simple : ready), ...changes } as WrittenCheck;
 }
 
 const isLimit = (threshold: unknown): boolean =>

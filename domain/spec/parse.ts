@@ -97,12 +97,12 @@ const tooLarge = (excess: Excess): Problem =>
 
 const SIZE_HINT = 'docs/reference/limits.md has all limits; templates and matrices repeat actions';
 
-interface Checked {
+interface SpecCheckResult {
   readonly spec: PipelineSpec | null;
   readonly findings: readonly Finding[];
 }
 
-function check(value: unknown, calendars: CalendarReader | undefined, rules: PipelineRules): Checked {
+function check(value: unknown, calendars: CalendarReader | undefined, rules: PipelineRules): SpecCheckResult {
   if (value === null || value === undefined) {
     const hint = 'conveyor init writes a first pipeline.yaml';
     return { spec: null, findings: [errorAt([], 'empty-file', 'the file describes no pipeline', hint)] };
@@ -114,7 +114,7 @@ function check(value: unknown, calendars: CalendarReader | undefined, rules: Pip
   return { spec, findings: [...expansion.findings, ...placeFindings(made, expansion.originOf)] };
 }
 
-function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRules): Checked {
+function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRules): SpecCheckResult {
   const parsed = pipelineSchema.safeParse(value, { error: listKnownKeys });
   if (parsed.success) {
     const spec = withOrder(parsed.data, value);

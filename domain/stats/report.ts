@@ -5,7 +5,7 @@ import { DAY_MS } from '../milliseconds';
 import { share, type Share } from '../health/quality';
 import { computeStatistics } from '../health/statistics';
 import { formatTime } from '../text';
-import type { Counted, Tallies } from './tallies';
+import type { CategoryCount, Tallies } from './tallies';
 
 /** The counts of a whole by kind; they add up to it unless `whole` counts something else. */
 export interface Breakdown {
@@ -144,10 +144,10 @@ const listCategories = (rows: readonly { readonly category: string }[]): readonl
 const byCategory = <T extends { readonly category: string }>(rows: readonly T[]): readonly T[] =>
   listCategories(rows).flatMap((category) => rows.filter((row) => row.category === category));
 
-const sumCounts = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
+const sumCounts = (rows: readonly CategoryCount[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 /** The counts by word, for each category. Known words always appear, and come first. */
-function breakdowns<T extends Counted>(
+function breakdowns<T extends CategoryCount>(
   rows: readonly T[],
   wordOf: (row: T) => string,
   known: readonly string[] = [],

@@ -18,7 +18,7 @@ export interface Of {
   readonly category: string;
 }
 
-export interface Counted extends Of {
+export interface CategoryCount extends Of {
   readonly count: number;
 }
 
@@ -27,35 +27,35 @@ export interface Tallies {
   /** The time of the first end in the archive, ms since the epoch; null if it is empty. */
   readonly firstMs: number | null;
   /** Releases and deploys that ended and cannot be read. */
-  readonly unread: readonly Counted[];
+  readonly unread: readonly CategoryCount[];
   /** Pipelines that had a release, by the cadence of their releases. */
-  readonly cadences: readonly (Counted & { readonly cadence: Cadence })[];
+  readonly cadences: readonly (CategoryCount & { readonly cadence: Cadence })[];
   /** Pipelines by the number of actions in their last release. */
-  readonly sizes: readonly (Counted & { readonly actions: number })[];
+  readonly sizes: readonly (CategoryCount & { readonly actions: number })[];
   /** Pipelines that have an action of a type. */
-  readonly actionTypes: readonly (Counted & { readonly type: string })[];
-  readonly releases: readonly (Counted & { readonly state: string; readonly cause: string | null })[];
+  readonly actionTypes: readonly (CategoryCount & { readonly type: string })[];
+  readonly releases: readonly (CategoryCount & { readonly state: string; readonly cause: string | null })[];
   /** Failed releases by the type of the action that failed first; null if none failed. */
-  readonly failures: readonly (Counted & { readonly type: string | null })[];
+  readonly failures: readonly (CategoryCount & { readonly type: string | null })[];
   /** Checks that were unhealthy at the end of a deploy, by the kind of their metric. */
-  readonly checks: readonly (Counted & { readonly type: string })[];
+  readonly checks: readonly (CategoryCount & { readonly type: string })[];
   /** Failed deploys with more than one phase: `tenth` 0 is less than a tenth, 9 is nine tenths and more. */
-  readonly progress: readonly (Counted & { readonly tenth: number })[];
-  readonly deploys: readonly (Counted & { readonly state: string; readonly classification: string | null })[];
+  readonly progress: readonly (CategoryCount & { readonly tenth: number })[];
+  readonly deploys: readonly (CategoryCount & { readonly state: string; readonly classification: string | null })[];
   /** Bad failures by cause; null for older deploys, which do not record it. */
-  readonly blames: readonly (Counted & { readonly blame: string | null })[];
+  readonly blames: readonly (CategoryCount & { readonly blame: string | null })[];
   /** Deploy actions by the growth of their phases, as of the last deploy of each. */
-  readonly patterns: readonly (Counted & { readonly pattern: Pattern })[];
+  readonly patterns: readonly (CategoryCount & { readonly pattern: Pattern })[];
   /** For each bug that cancelled any release: the number of releases. */
   readonly bugs: readonly { readonly bug: string; readonly count: number }[];
   /** Sums over deploys, ms. */
   readonly spans: readonly (Of & Record<'updateMs' | 'bakeMs' | 'preMs' | 'postMs', number>)[];
   /** The durations of successful deploys. */
-  readonly times: readonly (Counted & { readonly p50Ms: number; readonly p99Ms: number })[];
+  readonly times: readonly (CategoryCount & { readonly p50Ms: number; readonly p99Ms: number })[];
   /** The time from the start of a release until its last deploy succeeded. */
-  readonly leads: readonly (Counted & { readonly p50Ms: number })[];
+  readonly leads: readonly (CategoryCount & { readonly p50Ms: number })[];
   /** The duration of a revert or a rollback. */
-  readonly restores: readonly (Counted & { readonly p50Ms: number })[];
+  readonly restores: readonly (CategoryCount & { readonly p50Ms: number })[];
   /** Releases that deployed, or reverted, to judge the quality of their checks. */
   readonly histories: readonly (Of & { readonly row: HistoryRow })[];
 }

@@ -1,6 +1,14 @@
 import { actionServiceProtocol, type ActionServiceProtocol } from '../protocol/actionService';
 import type { RequestInput, ResponseOf } from '../protocol/common';
-import { demand, demandEqual, demandFields, demandRefusal, inspectValue, Skipped, type ConformCheck } from './check';
+import {
+  demand,
+  demandEqual,
+  demandFields,
+  demandRefusal,
+  inspectValue,
+  SkippedRuleError,
+  type ConformCheck,
+} from './check';
 import type { Conversation, Reachable } from './conversation';
 
 /** An action service under test, in a world whose time the suite controls. */
@@ -20,7 +28,7 @@ export interface ActionServiceSubject extends Reachable {
 }
 
 type ActionServiceMethods = ActionServiceProtocol;
-type Ask = <M extends keyof ActionServiceMethods & string>(
+type ActionServiceCall = <M extends keyof ActionServiceMethods & string>(
   method: M,
   request: RequestInput<ActionServiceMethods[M]>,
   key?: string,
@@ -38,7 +46,7 @@ class RunWorld {
     [this.run, this.stranger] = [`${subject.runs}/1`, `${subject.runs}/9`];
   }
 
-  ask: Ask = (method, request, key) => {
+  ask: ActionServiceCall = (method, request, key) => {
     const context = {
       pipeline: 'kvstore',
       release: 12,
@@ -96,7 +104,8 @@ export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[
     'name outputs as with.outputs says, in that order',
     async (runs) => {
       const { outputs: declared } = runs.subject;
-      if (declared === undefined) throw new Skipped('outputs', 'needs the names of the outputs that a run has');
+      if (declared === undefined)
+        throw new SkippedRuleError('outputs', 'needs the names of the outputs that a run has');
       await runs.start();
       await runs.settle();
       const outputs = (await runs.progress()).outputs?.map(({ name }) => name) ?? [];
@@ -135,7 +144,7 @@ export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[
     async (runs) => {
       await runs.start();
       if ((await runs.progress()).state !== 'running')
-        throw new Skipped('slow', 'a run ends before it can be cancelled');
+        throw new SkippedRuleError('slow', 'a run ends before it can be cancelled');
       for (const time of ['first', 'second']) demandEqual(await runs.cancel(), {}, `the ${time} answer of cancelRun`);
       await runs.settle();
       demandFields(await runs.progress(), { state: 'failed', message: 'cancelled' }, 'the run');
@@ -155,7 +164,7 @@ export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[
     'answer failed with a message that a person understands, naming the version',
     async (runs) => {
       const { badVersion } = runs.subject;
-      if (badVersion === undefined) throw new Skipped('badVersion', 'needs a version with which a run fails');
+      if (badVersion === undefined) throw new SkippedRuleError('badVersion', 'needs a version with which a run fails');
       await runs.start(badVersion);
       await runs.settle();
       const end = await runs.progress();

@@ -1,5 +1,13 @@
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS, type Subscription } from '../protocol/artifactFinder';
-import { demand, demandEqual, demandFields, demandRefusal, inspectValue, Skipped, type ConformCheck } from './check';
+import {
+  demand,
+  demandEqual,
+  demandFields,
+  demandRefusal,
+  inspectValue,
+  SkippedRuleError,
+  type ConformCheck,
+} from './check';
 import type { Conversation, Reachable } from './conversation';
 
 /** An artifact finder under test. */
@@ -38,7 +46,7 @@ class Looks {
 
   make(n: number): Promise<string> {
     if (this.subject.make) return this.subject.make(n);
-    throw new Skipped('make', 'needs a way to make a new version');
+    throw new SkippedRuleError('make', 'needs a way to make a new version');
   }
 
   /** The newest version: a new one if the subject can make one. */
@@ -46,7 +54,7 @@ class Looks {
     if (this.subject.make) return this.make(n);
     const [found] = (await this.ask([this.of('web')])).found;
     if (found) return found.artifact.version;
-    throw new Skipped('make', 'there is no version yet, and no way to make one');
+    throw new SkippedRuleError('make', 'there is no version yet, and no way to make one');
   }
 }
 

@@ -30,13 +30,13 @@ export interface CheckOutcome {
 }
 
 /** The service broke a rule: the expected and the actual answer. */
-export class Broken extends Error {
-  override readonly name = 'Broken';
+export class BrokenRuleError extends Error {
+  override readonly name = 'BrokenRuleError';
 }
 
 /** The rule was not tried; `lacks` says what that would need. */
-export class Skipped extends Error {
-  override readonly name = 'Skipped';
+export class SkippedRuleError extends Error {
+  override readonly name = 'SkippedRuleError';
   constructor(
     readonly lacks: string,
     message: string,
@@ -59,7 +59,7 @@ export async function tryCheck<S extends Reachable>(
     return { ...about, state: 'passed' };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof Skipped) return { ...about, state: 'skipped', reason, lacks: error.lacks };
+    if (error instanceof SkippedRuleError) return { ...about, state: 'skipped', reason, lacks: error.lacks };
     return { ...about, state: 'failed', reason, advice: check.advice, calls: talk?.calls ?? [] };
   }
 }
@@ -68,37 +68,39 @@ export async function tryCheck<S extends Reachable>(
 export const formatDocsSection = (method: string): string => `docs/reference/protocols.md#${method.toLowerCase()}`;
 
 export function demand(holds: boolean, otherwise: string): void {
-  if (!holds) throw new Broken(otherwise);
+  if (!holds) throw new BrokenRuleError(otherwise);
 }
 
-/** @throws Broken, naming both values */
+/** @throws BrokenRuleError, naming both values */
 export function demandEqual(got: unknown, expected: unknown, of: string): void {
   if (!isDeepStrictEqual(got, expected))
-    throw new Broken(`${of} is ${inspectValue(got)}, expected ${inspectValue(expected)}`);
+    throw new BrokenRuleError(`${of} is ${inspectValue(got)}, expected ${inspectValue(expected)}`);
 }
 
-/** Demands the named fields to have these values. @throws Broken, naming the fields that differ */
+/** Demands the named fields to have these values. @throws BrokenRuleError, naming the fields that differ */
 export function demandFields(got: object | undefined, expected: Readonly<Record<string, unknown>>, of: string): void {
-  if (got === undefined) throw new Broken(`${of} is not there, expected ${inspectValue(expected)}`);
+  if (got === undefined) throw new BrokenRuleError(`${of} is not there, expected ${inspectValue(expected)}`);
   const fields = got as Readonly<Record<string, unknown>>;
   const wrong = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(fields[name], value));
   const words = wrong.map(
     ([name, value]) => `${of}.${name} is ${inspectValue(fields[name])}, expected ${inspectValue(value)}`,
   );
-  if (words.length > 0) throw new Broken(words.join('; '));
+  if (words.length > 0) throw new BrokenRuleError(words.join('; '));
 }
 
 /** Demands a refusal that is final: 4xx other than 408 and 429, or `retryable: false`. */
 export async function demandRefusal(call: Promise<unknown>, of: string): Promise<Error> {
   const error = await call.then(
     (answer) =>
-      new Broken(`${of} was answered with ${inspectValue(answer)}, expected a refusal (4xx, "retryable": false)`),
+      new BrokenRuleError(
+        `${of} was answered with ${inspectValue(answer)}, expected a refusal (4xx, "retryable": false)`,
+      ),
     (failure: Error) => failure,
   );
   if ((error as { code?: unknown }).code === 'extension-rejected') return error;
-  throw error instanceof Broken
+  throw error instanceof BrokenRuleError
     ? error
-    : new Broken(`${of}: expected a refusal (4xx, "retryable": false), got: ${error.message}`);
+    : new BrokenRuleError(`${of}: expected a refusal (4xx, "retryable": false), got: ${error.message}`);
 }
 
 /** On one line, as people write JSON. */

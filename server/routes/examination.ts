@@ -3,14 +3,14 @@ import { conveyorError } from '../../domain/errors';
 import { callerRoute, type ApiRoute } from '../apiRoute';
 import type { ServerDeps } from '../deps';
 import { examinationAnswer } from '../examinationSchemas';
-import { SharedRead } from '../shared';
+import { SharedReader } from '../shared';
 
 /** Each examination is a workflow: however many people ask, there is only one every few seconds. */
 export const EXAMINED_FRESH_MS = 5_000;
 
 /** One examination for all callers; undefined if nothing can be examined. */
 export const shareExamination = ({ examine, now }: Pick<ServerDeps, 'examine' | 'now'>) =>
-  examine && new SharedRead(examine, EXAMINED_FRESH_MS, now);
+  examine && new SharedReader(examine, EXAMINED_FRESH_MS, now);
 
 /** Callers need a token, since answers name processes and extensions. */
 export const EXAMINATION_ROUTE: ApiRoute = callerRoute(SERVER_QUESTIONS.examine.route, {

@@ -5,7 +5,7 @@ import type { RequestGate } from '../gate';
 import type { Readiness } from '../readiness';
 import type { Metrics } from '../metrics';
 import { METRICS_TYPE } from '../metricsText';
-import { CachedRead } from '../scraped';
+import { CachedReader } from '../scraped';
 
 /** More frequent scrapes get the cached result, because the second value lists all pipelines. */
 const OPEN_FRESH_MS = 10_000;
@@ -22,11 +22,11 @@ export function metricsRoutes(
 ): Hono {
   const startedAtMs = deps.now();
   const now = (): number => deps.now();
-  const finders = new CachedRead(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
-  const open = new CachedRead(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
-  const backlogs = new CachedRead(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
-  const weekly = new CachedRead(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
-  const certificates = new CachedRead(() => judgeCertificates(deps), [], CERTIFICATES_FRESH_MS, now);
+  const finders = new CachedReader(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
+  const open = new CachedReader(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
+  const backlogs = new CachedReader(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
+  const weekly = new CachedReader(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
+  const certificates = new CachedReader(() => judgeCertificates(deps), [], CERTIFICATES_FRESH_MS, now);
   return new Hono().get('/', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const about = {

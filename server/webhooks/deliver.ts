@@ -1,4 +1,4 @@
-import { findConcernedPipelines, type Concerned } from '../../domain/finder/match';
+import { findConcernedPipelines, type PipelineSubmission } from '../../domain/finder/match';
 import { ConveyorError } from '../../domain/errors';
 import type { Trigger } from '../../domain/views';
 import type { ServerDeps } from '../deps';
@@ -53,7 +53,7 @@ export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<D
   if (all.length === 0) return null;
   const untilMs = deps.now() + BUDGET_MS;
   const gate = concurrencyGate(PIPELINES_AT_ONCE);
-  const submit = async (one: Concerned): Promise<SubmitOutcome> => {
+  const submit = async (one: PipelineSubmission): Promise<SubmitOutcome> => {
     if (deps.now() >= untilMs) return { kind: 'left' };
     return deps.turns
       .run(one.pipeline, () => submitTo(deps, delivery, one))
@@ -78,7 +78,7 @@ export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<D
 export const isUnknownPipeline = (error: unknown): boolean =>
   error instanceof ConveyorError && error.code === 'unknown-pipeline';
 
-async function findSubscribers(deps: DeliveryDeps, { event }: Delivery): Promise<readonly Concerned[]> {
+async function findSubscribers(deps: DeliveryDeps, { event }: Delivery): Promise<readonly PipelineSubmission[]> {
   if (event === null) return [];
   return 'finder' in event ? findConcernedPipelines(event, await deps.subscribers.find(event.finder)) : [event];
 }
@@ -86,7 +86,7 @@ async function findSubscribers(deps: DeliveryDeps, { event }: Delivery): Promise
 async function submitTo(
   deps: DeliveryDeps,
   { key, actor }: Delivery,
-  { pipeline, artifacts }: Concerned,
+  { pipeline, artifacts }: PipelineSubmission,
 ): Promise<SubmitOutcome> {
   const trigger: Trigger = { kind: 'webhook', actor, key };
   const { id, duplicate } = await deps.client.submit(pipeline, artifacts, trigger);
@@ -106,7 +106,7 @@ async function listMissingInputs({ client }: DeliveryDeps, pipeline: string): Pr
   }
 }
 
-function toRefusedOutcome({ pipeline }: Concerned, error: unknown): SubmitOutcome {
+function toRefusedOutcome({ pipeline }: PipelineSubmission, error: unknown): SubmitOutcome {
   if (!(error instanceof ConveyorError)) throw error;
   return { kind: 'refused', pipeline, error };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
 import { unfitArtifact, unfitArtifacts } from '../../domain/excess';
-import type { Unfit } from '../../domain/unfit';
+import type { InvalidInput } from '../../domain/unfit';
 import type { FinderEvent } from '../../domain/finder/match';
 import { repositoryNames, type WebhookScope } from '../../domain/finder/scope';
 import { formatTime } from '../../domain/text';
@@ -130,7 +130,7 @@ export function parseStandardData({ data }: z.output<typeof standardSchema>): We
 }
 
 /** A value in the event that no pipeline would accept. */
-export function findInvalidInput(event: WebhookEvent): Unfit | undefined {
+export function findInvalidInput(event: WebhookEvent): InvalidInput | undefined {
   if (event === null) return undefined;
   return 'finder' in event
     ? unfitArtifact({ ...event.artifact, name: event.artifact.kind })

@@ -5,14 +5,14 @@ import type { HostGroup } from './state';
 import type { Acts, ValueBehaviour, When } from './valueBehaviour';
 
 /** A host at a time, and the version that its task runs then: values may act on it. */
-export interface Acted {
+export interface BehaviourContext {
   readonly host: number;
   readonly at: number;
   readonly version: string | null;
 }
 
 /** The effect on a host of the values that it has. A point measures the time before it, so a value once read never changes. */
-export function computeActs(it: Configerator, acted: Acted): Acts {
+export function computeActs(it: Configerator, acted: BehaviourContext): Acts {
   const { state } = it;
   const { groups, hosts, past, cells } = state;
   const group = groups[hosts.group[acted.host] ?? 0];

@@ -8,6 +8,6 @@ export type ConfigFault = { readonly id: string } & (
 );
 
 /** The transaction up to which a cache on a disk without writes is complete. */
-export interface Frozen {
+export interface FrozenCache {
   readonly at: number;
 }

@@ -1,7 +1,7 @@
 import type { Series } from '../../sdk/protocol/dataSource';
 import { ExtensionError } from '../../sdk/server';
 import type { MetricWorld, MetricName } from '../metrics/series';
-import type { Acted } from './behaviours';
+import type { BehaviourContext } from './behaviours';
 import type { Configerator } from './configerator';
 import { formatHostName } from './lookups';
 import { identifierAt } from './subscribers';
@@ -13,7 +13,7 @@ interface Grid {
   readonly step: number;
 }
 
-export type MeasuredValue = (metric: MetricName, acted: Omit<Acted, 'version'>) => number | undefined;
+export type MeasuredValue = (metric: MetricName, acted: Omit<BehaviourContext, 'version'>) => number | undefined;
 
 /** Units of the push type `config` have a colon; no job has one. */
 export const isSubscriberUnit = (unit: string): boolean => unit.includes(':');

@@ -184,13 +184,13 @@ export const createSimulatedChanges = (world: () => Configerator): Changes => ({
   },
 });
 
-interface Restoring {
+interface PathRestore {
   readonly paths: readonly string[];
   readonly to: string | null;
   readonly own: number | null;
 }
 
-function restore(it: Configerator, repository: string, { paths, to, own }: Restoring): number | null {
+function restore(it: Configerator, repository: string, { paths, to, own }: PathRestore): number | null {
   const branch = openBranch(it, repository);
   const since = to === null ? 0 : branchSequence(branch, to);
   const taken = branch.commits.slice(since).filter(({ change }) => own === null || change === own);

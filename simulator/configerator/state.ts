@@ -1,7 +1,7 @@
 import type { Override, StoredCommit } from '../../configerator/store/port';
-import type { Answer, Committed } from '../../configerator/domain/held';
+import type { Answer, CommittedValue } from '../../configerator/domain/held';
 import type { Branches } from './branches';
-import type { ConfigFault, Frozen } from './faultState';
+import type { ConfigFault, FrozenCache } from './faultState';
 import { emptyPast, type HostPast } from './past';
 import type { ValueBehaviour } from './valueBehaviour';
 
@@ -20,7 +20,7 @@ export type Transaction =
 export interface PathState {
   readonly repository: string;
   readonly path: string;
-  readonly values: { readonly at: number; readonly committed: Committed }[];
+  readonly values: { readonly at: number; readonly committed: CommittedValue }[];
   readonly overrides: { readonly at: number; readonly overrides: readonly Override[] }[];
   /** Index of each answer about it that a host can have. */
   readonly answers: Map<string, number>;
@@ -110,7 +110,7 @@ export interface ConfigeratorState {
   /** Hosts that receive everything later, and by how many ms. */
   readonly slow: Map<number, number>;
   /** Hosts whose disks accept no writes, with the content of their caches. */
-  readonly frozen: Map<number, Frozen>;
+  readonly frozen: Map<number, FrozenCache>;
   /** The last change after which hosts need a while to have everything. */
   stirredAt: number;
   isSettling: boolean;

@@ -1,5 +1,5 @@
 import { conveyorError } from '../../domain/errors';
-import type { Acknowledged, ConfigStore, Override, StoredCommit } from '../../configerator/store/port';
+import type { HostAcknowledgement, ConfigStore, Override, StoredCommit } from '../../configerator/store/port';
 import { hasLeader, type Configerator } from './configerator';
 import { CONFIGERATOR_LIMITS } from './limits';
 import type { Transaction } from './state';
@@ -42,7 +42,7 @@ export class SimulatedStore implements ConfigStore {
     await this.writable().leader.acknowledge(...args);
   }
 
-  async subscribers(repository: string, path: string): Promise<readonly Acknowledged[]> {
+  async subscribers(repository: string, path: string): Promise<readonly HostAcknowledgement[]> {
     const it = this.world();
     const isBelow = path === '' || path.endsWith('/');
     const own = listAcknowledged(it, repository, (other) => (isBelow ? other.startsWith(path) : other === path));
@@ -60,4 +60,4 @@ export class SimulatedStore implements ConfigStore {
   }
 }
 
-const formatSortKey = ({ path, host }: Acknowledged): string => `${path}:${host}`;
+const formatSortKey = ({ path, host }: HostAcknowledgement): string => `${path}:${host}`;

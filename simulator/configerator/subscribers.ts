@@ -1,4 +1,4 @@
-import type { Acknowledged } from '../../configerator/store/port';
+import type { HostAcknowledgement } from '../../configerator/store/port';
 import { subscriberId } from '../../configerator/domain/subscriber';
 import type { TaskEvent } from '../events';
 import type { TwineFleet } from '../twine/fleet';
@@ -102,7 +102,7 @@ export function listAcknowledged(
   it: Configerator,
   repository: string,
   isMeant: (path: string) => boolean,
-): Acknowledged[] {
+): HostAcknowledgement[] {
   const { state, world } = it;
   const lease = world.scaled(LEASE_MS);
   return state.groups.flatMap((group) => {
@@ -116,7 +116,12 @@ export function listAcknowledged(
   });
 }
 
-function findAcknowledgement(it: Configerator, group: HostGroup, host: number, nth: number): Acknowledged | undefined {
+function findAcknowledgement(
+  it: Configerator,
+  group: HostGroup,
+  host: number,
+  nth: number,
+): HostAcknowledgement | undefined {
   const { cells, hosts, answers, paths } = it.state;
   const index = cells.acknowledged[(hosts.firstCell[host] ?? 0) + nth] ?? 0;
   const path = paths[group.paths[nth] ?? -1]?.path ?? '';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Series } from '../../sdk/protocol/dataSource';
-import type { Reported } from './reports';
+import type { ReportedPoints } from './reports';
 import { METRICS } from './series';
 
 /** The most tasks that may report, and the most points kept for each of their metrics: the oldest are dropped. */
@@ -13,7 +13,7 @@ export const reportSchema = z.strictObject({
     .max(REPORTED_LIMITS.together),
 });
 
-export function takeReport(reported: Reported, now: number, { points }: z.infer<typeof reportSchema>): void {
+export function takeReport(reported: ReportedPoints, now: number, { points }: z.infer<typeof reportSchema>): void {
   for (const { task, metric, value } of points) {
     const known = reported.get(task) ?? new Map<string, readonly (readonly [number, number])[]>();
     known.set(metric, [...(known.get(metric) ?? []), [now, value] as const].slice(-REPORTED_LIMITS.points));
@@ -26,7 +26,7 @@ export function takeReport(reported: Reported, now: number, { points }: z.infer<
 
 /** The points that these tasks reported in (start, end]. */
 export const listReportedSeries = (
-  reported: Reported,
+  reported: ReportedPoints,
   metric: string,
   tasks: readonly string[],
   { start, end }: { readonly start: number; readonly end: number },

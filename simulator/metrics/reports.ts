@@ -1,2 +1,2 @@
 /** Points of tasks outside the world, such as hosts of the configuration on a development stack, by metric; ms since the epoch, value. */
-export type Reported = Map<string, Map<string, readonly (readonly [number, number])[]>>;
+export type ReportedPoints = Map<string, Map<string, readonly (readonly [number, number])[]>>;

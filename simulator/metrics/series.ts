@@ -6,7 +6,7 @@ import type { Configerator } from '../configerator/configerator';
 import type { Acts } from '../configerator/valueBehaviour';
 import { trafficFactor } from '../twine/traffic';
 import { walkPastTasks, type Job } from '../twine/job';
-import type { Reported } from './reports';
+import type { ReportedPoints } from './reports';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
 import { DAY_MS } from '../../domain/milliseconds';
 
@@ -45,7 +45,7 @@ export interface MetricWorld {
   readonly fleet: TwineFleet;
   readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
   /** Tasks outside the world, which measure themselves. */
-  readonly reported: Reported;
+  readonly reported: ReportedPoints;
   /** Values of the configuration change what tasks do. */
   readonly configerator: Configerator;
 }

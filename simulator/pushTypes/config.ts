@@ -13,7 +13,7 @@ import type { FleetJudge } from './judge';
 /** While an update is under way its services are stepped this often, in simulated ms, even without a request. */
 const STEP_MS = 5_000;
 
-interface Served {
+interface ServedFleet {
   readonly of: object;
   readonly fleet: ConfigFleet;
   readonly memory: KeyedMemory;
@@ -39,7 +39,7 @@ class KeyedMemory extends ConfigMemory {
 
 /** The real push type `config` over the simulated tree: as many hosts as the world has, and no git. */
 export class SimulatedConfig {
-  private served: Served | undefined;
+  private served: ServedFleet | undefined;
 
   constructor(
     private readonly simulation: Simulation,
@@ -81,7 +81,7 @@ export class SimulatedConfig {
   }
 
   /** The state belongs to one world: a replacement has another past. */
-  private present(): Served {
+  private present(): ServedFleet {
     const { simulation, judge } = this;
     if (this.served?.of === simulation.state) return this.served;
     const world = () => simulation.configerator;

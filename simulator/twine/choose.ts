@@ -66,16 +66,16 @@ export function withReverts(fleet: TwineFleet, updatedBy: readonly string[]): st
 export const findUpdateIndices = (fleet: TwineFleet, updateIds: readonly string[]): Set<number> =>
   new Set(updateIds.flatMap((id) => fleet.indices.get(id) ?? []));
 
-type Outdated = (slot: number) => boolean;
+type SlotPredicate = (slot: number) => boolean;
 
-function listTouchedSlots(job: Job, updates: ReadonlySet<number>, outdated: Outdated): number[] {
+function listTouchedSlots(job: Job, updates: ReadonlySet<number>, outdated: SlotPredicate): number[] {
   const slots: number[] = [];
   for (let slot = 0; slot < job.size; slot += 1)
     if (updates.has(getLastUpdate(job, slot)) && outdated(slot)) slots.push(slot);
   return slots;
 }
 
-function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: Outdated): number[] {
+function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: SlotPredicate): number[] {
   const isReserved = buildReservedCheck(fleet, job, wish.exclude ?? []);
   const failed: number[] = [];
   const others: number[] = [];

@@ -24,7 +24,7 @@ export interface Sender {
 }
 
 /** A peer as one host knows it. */
-export interface Known {
+export interface PeerRecord {
   readonly sender: Sender;
   readonly distance: Distance;
   readonly has: Bits;
@@ -41,14 +41,14 @@ export interface Host extends Sender {
   readonly joinsAt: number;
   /** The content of each piece on its disk: the digest of the data that was sent, 0 for nothing. */
   readonly disk: Float64Array;
-  readonly known: Map<string, Known>;
+  readonly known: Map<string, PeerRecord>;
   readonly under: Map<number, { readonly peer: string; readonly since: number }[]>;
   count: number;
   lookedAt: number;
   wholeAt: number;
 }
 
-export const newKnown = (sender: Sender, distance: Distance, pieces: number): Known => ({
+export const newKnown = (sender: Sender, distance: Distance, pieces: number): PeerRecord => ({
   ...{ sender, distance, has: noBits(pieces), asked: 0, trust: TRUSTED, heardAt: -Infinity, isAnswering: false },
 });
 

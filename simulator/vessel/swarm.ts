@@ -1,5 +1,5 @@
 import { hasBit, noBits, setBit } from '../../configerator/domain/vessel/bits';
-import { nextAsk, type Ask, type Peer } from '../../configerator/domain/vessel/choose';
+import { nextAsk, type PieceRequest, type Peer } from '../../configerator/domain/vessel/choose';
 import { computeOfferedBits } from '../../configerator/domain/vessel/offer';
 import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../../configerator/domain/vessel/pace';
 import { measureDistance, pickPeers } from '../../configerator/domain/vessel/peers';
@@ -7,7 +7,7 @@ import { trustAfter, type AskOutcome } from '../../configerator/domain/vessel/tr
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { popDue, pushDue, type Due } from '../kernel/heap';
 import { SwarmCheckers } from './checkers';
-import { newKnown, type Host, type Known, type Sender } from './host';
+import { newKnown, type Host, type PeerRecord, type Sender } from './host';
 import { answerAt, digestOfPiece, request, type Delivery } from './network';
 import type { SwarmOptions, SwarmReport } from './options';
 import { populate } from './populate';
@@ -15,11 +15,11 @@ import { buildSwarmReport, type Tally } from './report';
 
 type SwarmEvent =
   | { readonly kind: 'turn'; readonly host: Host }
-  | { readonly kind: 'heard'; readonly host: Host; readonly peer: Known; readonly isThere: boolean }
+  | { readonly kind: 'heard'; readonly host: Host; readonly peer: PeerRecord; readonly isThere: boolean }
   | {
       readonly kind: 'piece';
       readonly host: Host;
-      readonly peer: Known;
+      readonly peer: PeerRecord;
       readonly piece: number;
       readonly since: number;
       readonly delivery: Delivery;
@@ -122,13 +122,13 @@ class Swarm {
     }
   }
 
-  private hears(peer: Known, isThere: boolean): void {
+  private hears(peer: PeerRecord, isThere: boolean): void {
     peer.isAnswering = false;
     if (isThere) this.learns(peer);
     else peer.trust = trustAfter(peer.trust, 'failed', this.now);
   }
 
-  private learns(peer: Known): void {
+  private learns(peer: PeerRecord): void {
     const { served, have } = peer.sender;
     peer.has.set(served ? this.offered(served) : have);
     peer.heardAt = this.now;
@@ -153,7 +153,7 @@ class Swarm {
     }
   }
 
-  private asks(host: Host, { piece }: Ask, peer: Known): void {
+  private asks(host: Host, { piece }: PieceRequest, peer: PeerRecord): void {
     const { sender } = peer;
     host.under.set(piece, [...(host.under.get(piece) ?? []), { peer: sender.id, since: this.now }]);
     peer.asked += 1;
@@ -177,7 +177,7 @@ class Swarm {
     peer.trust = trustAfter(peer.trust, this.outcomeOf(host, peer, piece, delivery), this.now);
   }
 
-  private outcomeOf(host: Host, peer: Known, piece: number, { outcome, digest }: Delivery): AskOutcome {
+  private outcomeOf(host: Host, peer: PeerRecord, piece: number, { outcome, digest }: Delivery): AskOutcome {
     if (outcome === 'busy') setBit(peer.has, piece, false);
     if (outcome !== 'sent') return outcome;
     this.learns(peer);
@@ -189,7 +189,7 @@ class Swarm {
     return 'good';
   }
 
-  private keeps(host: Host, { distance }: Known, piece: number, digest: number): void {
+  private keeps(host: Host, { distance }: PeerRecord, piece: number, digest: number): void {
     host.disk[piece] = digest;
     setBit(host.have, piece, true);
     host.count += 1;

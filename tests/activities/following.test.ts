@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { lookAtUpdates, type Followed, type Proof } from '../../activities/following';
+import { lookAtUpdates, type FollowHeartbeat, type Proof } from '../../activities/following';
 import type { Invoke, PushPorts } from '../../activities/pushCalls';
 import { everyUnit } from '../../domain/deploy/snapshot';
 import type { Amount } from '../../domain/fleet/amount';
@@ -39,7 +39,7 @@ async function lookOnce({
 }: {
   unit?: UnitProgress;
   needs?: () => Promise<object[]>;
-  before?: Followed;
+  before?: FollowHeartbeat;
   brings?: Proof['brings'] | null;
   success?: Amount;
 } = {}) {
@@ -66,7 +66,7 @@ async function lookOnce({
 }
 
 const NOW = 1_000_000;
-const doubtedFor = (ms: number) => ({ totals: TOTALS, units: [], doubtedMs: NOW - ms }) as unknown as Followed;
+const doubtedFor = (ms: number) => ({ totals: TOTALS, units: [], doubtedMs: NOW - ms }) as unknown as FollowHeartbeat;
 const TOTALS = { units: 1, targeted: 4, updated: 4, live: 4 };
 const outdated = (count: number) => async () => [{ id: 'eu', outdated: count }];
 
@@ -127,7 +127,7 @@ test.each([
 });
 
 const underWay = (ms?: number) =>
-  ({ totals: TOTALS, units: [], underWay: true, ...(ms === undefined ? {} : { doubtedMs: NOW - ms }) }) as unknown as Followed; // prettier-ignore
+  ({ totals: TOTALS, units: [], underWay: true, ...(ms === undefined ? {} : { doubtedMs: NOW - ms }) }) as unknown as FollowHeartbeat; // prettier-ignore
 
 test('an update that is not over is not doubted before its criterion is met', async () => {
   const unit = { ...DONE, state: 'updating' as const, live: 1 };

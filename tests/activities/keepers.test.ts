@@ -1,6 +1,6 @@
 import { findKeepers } from '../../activities/keepers';
 import type { DeployCall, Invoke } from '../../activities/pushCalls';
-import type { Brought } from '../../domain/brought';
+import type { BroughtVersion } from '../../domain/brought';
 import type { Unit } from '../../domain/fleet/unit';
 
 /** Which units a rollback leaves to other pipelines, where the version of a unit does not say what runs there. */
@@ -8,11 +8,11 @@ import type { Unit } from '../../domain/fleet/unit';
 const unit = (id: string, version: string, mixed = false): Unit => ({
   ...{ id, version, mixed, labels: {}, size: 6, available: true },
 });
-const hotfix: Brought = {
+const hotfix: BroughtVersion = {
   ...{ pipeline: 'fix', release: 1, action: 'deploy', version: 'v:9', artifacts: [], at: '2026-11-27T09:00:00.000Z' },
   ...{ config: 2, units: ['x', 'y'] },
 };
-const stopped: Brought = { ...hotfix, stopped: true };
+const stopped: BroughtVersion = { ...hotfix, stopped: true };
 const left = { left: ['v:3'], before: { units: [] } };
 const CALL = { deployId: 'deploy/web/2/deploy/1', pushType: 'twine' } as unknown as DeployCall;
 
@@ -21,7 +21,7 @@ type Running = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 async function keeps(
   units: readonly Unit[],
-  since: readonly Brought[],
+  since: readonly BroughtVersion[],
   runs: Running | Error | null,
   inherited?: object,
 ) {

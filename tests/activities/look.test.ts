@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { look, type Looked } from '../../activities/look';
+import { look, type ActivityLookResult } from '../../activities/look';
 
 type Seen = { readonly counts: number };
 
 /** One attempt at 12:00:00 whose clock continues by `tookMs` while it asks. */
 async function lookOnce(
-  ask: (before: Seen | undefined, beats: readonly unknown[]) => Promise<Looked<string, Seen>>,
+  ask: (before: Seen | undefined, beats: readonly unknown[]) => Promise<ActivityLookResult<string, Seen>>,
   info: object = {},
   tookMs = 0,
 ) {
@@ -27,7 +27,7 @@ async function lookOnce(
   return { end, beats };
 }
 
-const seen = (counts: number, waitMs?: number) => async (): Promise<Looked<string, Seen>> => ({
+const seen = (counts: number, waitMs?: number) => async (): Promise<ActivityLookResult<string, Seen>> => ({
   seen: { counts },
   message: 'not there yet',
   ...(waitMs === undefined ? {} : { waitMs }),
@@ -55,7 +55,7 @@ test('a look continues from what the one before saw', async () => {
 test('an answer that takes longer than a worker may be silent does not count as a dead worker', async () => {
   const before = { counts: 3, since: 1 };
   // A machine that is busy beats late: the answer comes after the second beat, whenever that is.
-  const slowly = async (_: Seen | undefined, beats: readonly unknown[]): Promise<Looked<string, Seen>> => {
+  const slowly = async (_: Seen | undefined, beats: readonly unknown[]): Promise<ActivityLookResult<string, Seen>> => {
     await wait(100);
     while (beats.length < 2) await wait(10);
     return { done: 'there it is' };

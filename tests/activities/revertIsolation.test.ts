@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { DeployCall, Invoke, PushPorts } from '../../activities/pushCalls';
-import { createRevertActivities, type RevertRequest, type RevertSent } from '../../activities/reverts';
+import { createRevertActivities, type RevertRequest, type SentRevert } from '../../activities/reverts';
 
 const ID = 'deploy/kv/2/deploy/1/revert/1';
 const unit = (nth: number): string => `u${String(nth).padStart(4, '0')}`;
@@ -26,7 +26,7 @@ class Fleet {
     return new Set([...this.taken.values()].flatMap((names) => [...names]));
   }
 
-  revert(info: object = {}): Promise<RevertSent> {
+  revert(info: object = {}): Promise<SentRevert> {
     const { count } = this;
     const units = Array.from({ length: count }, (_, nth) => ({
       ...{ id: unit(nth), labels: {}, size: 1, version: 'kv:1', mixed: false, available: true },

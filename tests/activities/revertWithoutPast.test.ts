@@ -1,13 +1,13 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { DeployCall, Invoke, PushPorts } from '../../activities/pushCalls';
-import { createRevertActivities, type RevertRequest, type RevertSent } from '../../activities/reverts';
+import { createRevertActivities, type RevertRequest, type SentRevert } from '../../activities/reverts';
 
 /** The first three were reached. Only the previous version of a is known. */
 const units = ['a', 'b', 'c', 'd'].map((id) => ({
   ...{ id, labels: {}, size: 1, version: id === 'a' ? 'kv:1' : null, mixed: false, available: true },
 }));
 
-function revert(listed: readonly string[]): Promise<RevertSent> {
+function revert(listed: readonly string[]): Promise<SentRevert> {
   const invoke = (async (_: unknown, method: string) =>
     method === 'executeUpdates'
       ? {}

@@ -1,5 +1,5 @@
 import { decideAccess, type AccessDecision } from '../../domain/access/decide';
-import type { What } from '../../domain/access/request';
+import type { RequestFacts } from '../../domain/access/request';
 import type { OperationName } from '../../domain/access/operations';
 import type { PlatformFacts } from '../../domain/access/platform';
 import { parseRegistry } from '../../settings/registry';
@@ -40,7 +40,7 @@ export const facts = (platform: object | null = CONFIG.platform): PlatformFacts 
 export const asked = (
   who: string | null,
   verb: OperationName,
-  what: Partial<What> = {},
+  what: Partial<RequestFacts> = {},
   of = facts(),
 ): AccessDecision =>
   decideAccess(of, {

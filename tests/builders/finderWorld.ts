@@ -11,7 +11,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createFinderActivities } from '../../activities/finders';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
-import type { Lasting, SweepOrder, SweepSeen } from '../../domain/finder/lasting';
+import type { SweepRepetition, SweepOrder, SweepSeen } from '../../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
@@ -82,7 +82,7 @@ export class FinderWorld {
 
   /** One attempt of a workflow that sweeps repeatedly: its outcome, and the state that it leaves to the next attempt. */
   async attempt(
-    lasting: Lasting,
+    lasting: SweepRepetition,
     info: { attempt: number; scheduledTimestampMs: number; heartbeatDetails: unknown },
   ): Promise<{ end: unknown; seen: SweepSeen | undefined }> {
     const environment = new MockActivityEnvironment({ ...info, taskQueue: 'conveyor' }, { logger: QUIET });

@@ -2,7 +2,7 @@ import type { Artifact } from '../../domain/artifact';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployResult } from '../../domain/deploy/state';
 import { queueRelease, newPipeline, markReleaseRunning, type PipelineState } from '../../domain/pipeline/state';
-import type { DeployEnded, ReleaseResult } from '../../domain/release/state';
+import type { DeployEndRecord, ReleaseResult } from '../../domain/release/state';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../domain/spec/pipeline';
 import type { Trigger } from '../../domain/views';
@@ -39,7 +39,7 @@ export const running = (state: PipelineState, ...artifacts: readonly Artifact[])
 
 type Outcome = 'succeeded' | 'cancelled' | 'failed' | { readonly revertedBy: string; readonly bad?: boolean };
 
-export const deployed = (action: string, outcome: Outcome, ...artifacts: readonly Artifact[]): DeployEnded => {
+export const deployed = (action: string, outcome: Outcome, ...artifacts: readonly Artifact[]): DeployEndRecord => {
   const base = { version: 'v', spans: NO_TIME, classification: 'success' } as const;
   const result: DeployResult =
     typeof outcome === 'string'
@@ -55,7 +55,7 @@ export const deployed = (action: string, outcome: Outcome, ...artifacts: readonl
 
 export const resultOf = (
   number: number,
-  deploys: readonly DeployEnded[],
+  deploys: readonly DeployEndRecord[],
   artifacts: readonly Artifact[] = [],
 ): ReleaseResult => ({
   number,

@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import { renderDeploy } from '../../render/deploy';
 import { logLines } from '../../render/log';
-import { mergeAction, mergeDeploy, serverView, withNow, type Pending } from '../../client/live';
+import { mergeAction, mergeDeploy, serverView, withNow, type PendingActivityView } from '../../client/live';
 import type { ActionView, Pause } from '../../domain/views';
 import { deploy, NOW } from '../builders/cliSamples';
 
@@ -12,7 +12,7 @@ const VIEW: ActionView = {
   ...{ name: 'profile', type: 'custom', state: 'running', attempt: 1, blockedBy: null, until: null },
   ...{ startedAt: null, endedAt: null, deploy: null, needs: [], progress: null, message: null, pickBy: null },
 };
-const said = (heartbeat: unknown, failure: string | null = null): Pending => ({
+const said = (heartbeat: unknown, failure: string | null = null): PendingActivityView => ({
   ...{ id: '5', activity: 'runAction', stage: 'waits', heartbeat, failure, nextMs: null, attempt: 1, atMs: null },
 });
 const SEEN = { action: 'profile', progress: 0.4, message: '4 of 10 samples', url: 'http://profiler/runs/7' };
@@ -64,11 +64,11 @@ describe('a pause for a dependency, of which the reason is of minutes ago,', () 
     reason: 'health checks do not work: connect ECONNREFUSED 127.0.0.1:4400',
   };
   const ROW = { unit: 'web-x', check: 'errors', observed: null, reference: null, threshold: null, samples: 0 };
-  const watch = (verdict: string, reason: string, failure: string | null = null): Pending => ({
+  const watch = (verdict: string, reason: string, failure: string | null = null): PendingActivityView => ({
     ...said({ verdict, rows: [{ ...ROW, verdict, reason }] }, failure),
     ...{ activity: 'watchHealth', atMs: NOW - 10_000, nextMs: NOW + 20_000 },
   });
-  const shown = (pending: Pending): string =>
+  const shown = (pending: PendingActivityView): string =>
     renderDeploy(
       { ...mergeDeploy(deploy({ state: 'baking', outcome: null, endedAt: null, paused }), [pending]), webUi: '' },
       { width: 400, color: false, now: NOW, timeZone: 'UTC' },
@@ -101,7 +101,7 @@ describe('a pause for a dependency, of which the reason is of minutes ago,', () 
   });
 
   test('is a line of a log as soon as it answers, once', () => {
-    const of = (pending: Pending) => ({
+    const of = (pending: PendingActivityView) => ({
       release: null,
       waits: [],
       deploys: [
@@ -127,7 +127,7 @@ test('a deploy whose change waits to land says after how many others, also in JS
   const reason = 'change 7 waits to land, after 12 others';
   const counted = { units: [], totals: { units: 0, targeted: 0, updated: 0, live: 0 } };
   const running = deploy({ state: 'updating', outcome: null, endedAt: null });
-  const seen = (waits?: object): Pending => ({
+  const seen = (waits?: object): PendingActivityView => ({
     ...said({ ...counted, ...(waits && { waits }) }),
     activity: 'followUpdates',
   });

@@ -3,7 +3,7 @@ import type { Temporal } from '../../client/connection';
 import { historyOfPipeline } from '../../client/history';
 import { withReplacements } from '../../client/replacements';
 import type { Workflows } from '../../client/workflows';
-import type { Brought } from '../../domain/brought';
+import type { BroughtVersion } from '../../domain/brought';
 import { hashConfig } from '../../domain/deploy/result';
 import { deploysWithConfig } from '../../domain/spec/deployActions';
 import { withRollback } from '../../client/undone';
@@ -15,7 +15,12 @@ import { artifact, pipelineOf } from '../builders/pipelineWorld';
 /** A retired pipeline gets no notice of what others deploy to its services: who runs there is read from the locks. */
 
 const at = '2026-11-20T14:00:00.000Z';
-const brought = (name: string, number: number, version: string, more: Partial<Brought> = {}): Brought => ({
+const brought = (
+  name: string,
+  number: number,
+  version: string,
+  more: Partial<BroughtVersion> = {},
+): BroughtVersion => ({
   ...{ pipeline: name, release: number, action: 'deploy', version, artifacts: [artifact(version)] },
   ...{ at, config: 7, ...more },
 });

@@ -6,7 +6,7 @@ import { EtcdApi } from '../../configerator/store/etcdApi';
 import { Keys } from '../../configerator/store/etcdKeys';
 import { encodeKeyRange } from '../../configerator/store/etcdWire';
 import { hostUser } from '../../configerator/store/lockPlan';
-import type { Acknowledged } from '../../configerator/store/port';
+import type { HostAcknowledgement } from '../../configerator/store/port';
 import { run } from '../builders/cliWorld';
 import { eventually } from '../system/waiting';
 import { describeWithEtcd, Etcd } from './etcd';
@@ -16,7 +16,7 @@ import { bench } from './repositories';
 import { folderOf } from './sources';
 import { commitOf } from './storeSuite';
 
-const said = (host: string, path = 'a', over: Partial<Acknowledged> = {}): Acknowledged => ({
+const said = (host: string, path = 'a', over: Partial<HostAcknowledgement> = {}): HostAcknowledgement => ({
   ...{ host, path, version: 'v', revision: null, commit: null, at: 0, ...over },
 });
 

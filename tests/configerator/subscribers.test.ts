@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Lander } from '../../configerator/repository/land';
 import { EtcdStore } from '../../configerator/store/etcd';
-import type { Acknowledged } from '../../configerator/store/port';
+import type { HostAcknowledgement } from '../../configerator/store/port';
 import { run } from '../builders/cliWorld';
 import { describeWithEtcd, Etcd } from './etcd';
 import { bench, NOW } from './repositories';
@@ -37,7 +37,7 @@ describeWithEtcd('who subscribes to a value', () => {
       hosts: ['web-2'],
     };
     await store.putOverrides('flags', [override]);
-    const said = (host: string, over: Partial<Acknowledged> = {}) =>
+    const said = (host: string, over: Partial<HostAcknowledgement> = {}) =>
       store.acknowledge(
         'flags',
         { ...{ host, path: 'feed/limits', version, revision: null, commit, sequence: 1, at: NOW }, ...over },

@@ -7,7 +7,7 @@ import {
   learnBrought,
   findReplacement,
   withBrought,
-  type Brought,
+  type BroughtVersion,
 } from '../../domain/brought';
 import { isBrought, isReplacedNotice } from '../../domain/broughtShapes';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
@@ -17,13 +17,18 @@ import { SERVICE_LIMITS } from '../../domain/limits';
 import { jsonBytes } from '../../domain/size';
 import { artifact } from '../builders/pipelineWorld';
 
-const one = (pipeline: string, release: number, version: string, more: Partial<Brought> = {}): Brought => ({
+const one = (
+  pipeline: string,
+  release: number,
+  version: string,
+  more: Partial<BroughtVersion> = {},
+): BroughtVersion => ({
   ...{ pipeline, release, action: 'deploy', version, artifacts: [artifact(version)], at: '2026-11-27T09:00:00.000Z' },
   ...{ config: 1, units: ['x', 'y'], ...more },
 });
-const all = (...brought: readonly Brought[]) =>
-  brought.reduce<readonly Brought[]>((known, next) => withBrought(known, next), []);
-const runs = (list: readonly Brought[]) => list.map(({ pipeline, release }) => `${pipeline}/${release}`);
+const all = (...brought: readonly BroughtVersion[]) =>
+  brought.reduce<readonly BroughtVersion[]>((known, next) => withBrought(known, next), []);
+const runs = (list: readonly BroughtVersion[]) => list.map(({ pipeline, release }) => `${pipeline}/${release}`);
 const unit = (id: string, version: string, mixed = false) => ({
   id,
   version,
@@ -40,7 +45,7 @@ describe('the known state of a service', () => {
   test('is the newest of each deploy action, in order', () =>
     expect(runs(all(own, hotfix, one('web', 2, 'v:3')))).toEqual(['fix/1', 'web/2']));
 
-  test.each<[string, Partial<Brought>, object | null]>([
+  test.each<[string, Partial<BroughtVersion>, object | null]>([
     ['on the same units', { config: 2 }, { by: 'fix/1', version: 'v:9' }],
     ['with the same configuration, on units too many to name', { units: undefined } as never, { by: 'fix/1' }],
     ['on some of its units', { config: 2, units: ['x'] }, { by: 'fix/1', on: 'x' }],
@@ -152,7 +157,7 @@ describe('the known state of a service', () => {
   ])(
     'a rollback that left a unit to a hotfix stands before it, so that the next one leaves it too: of %s',
     (_, units) => {
-      const mine = { units } as Partial<Brought>;
+      const mine = { units } as Partial<BroughtVersion>;
       const before = all(one('web', 3, 'v:3', mine), one('fix', 1, 'v:9', { units: ['y'], config: 2 }));
       const report = { ...one('web', 4, 'v:2', { ...mine, back: true }), kept: ['y'] };
       const { after, notices } = learnBrought(before, report);

@@ -1,4 +1,4 @@
-import { CachedRead } from '../../server/scraped';
+import { CachedReader } from '../../server/scraped';
 
 const FRESH_MS = 10_000;
 
@@ -9,7 +9,7 @@ function looks() {
   const look = (): Promise<string> => new Promise((resolve) => ends.push(resolve));
   return {
     ends,
-    scraped: new CachedRead(look, 'nothing', FRESH_MS, () => nowMs),
+    scraped: new CachedReader(look, 'nothing', FRESH_MS, () => nowMs),
     later: (ms: number) => (nowMs += ms),
   };
 }

@@ -9,7 +9,7 @@ import { connectTemporal, type Temporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
 import { createDraftFromValues, propose } from '../../configerator/repository/propose';
 import { ConfigRepository } from '../../configerator/repository/repository';
-import type { Acknowledged } from '../../configerator/store/port';
+import type { HostAcknowledgement } from '../../configerator/store/port';
 import type { Artifact } from '../../domain/artifact';
 import type { Landing } from '../../configerator/domain/landing';
 import { pipelineSchema } from '../../domain/spec/pipeline';
@@ -192,7 +192,7 @@ export class ConfigWorld {
   }
 
   /** The present value of each application. */
-  has(path: string): Promise<readonly Acknowledged[]> {
+  has(path: string): Promise<readonly HostAcknowledgement[]> {
     return this.store.enter().subscribers(R, path);
   }
 

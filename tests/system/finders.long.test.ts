@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ScheduleOverlapPolicy, type WorkflowHandle } from '@temporalio/client';
 import { freePorts } from '../../cli/stack/ports';
-import { serverView, type Pending } from '../../client/live';
+import { serverView, type PendingActivityView } from '../../client/live';
 import { ensureSweeps } from '../../client/schedules';
 import type { SweepReport, SweepSeen } from '../../domain/finder/lasting';
 import { sweepId } from '../../domain/ids';
@@ -69,7 +69,7 @@ async function sweeping(finder: string): Promise<WorkflowHandle> {
   return stack.temporal.workflow.getHandle(workflowId ?? sweepId(finder), firstExecutionRunId);
 }
 
-const sweepOf = async (finder: string): Promise<Pending | undefined> =>
+const sweepOf = async (finder: string): Promise<PendingActivityView | undefined> =>
   (await serverView(await sweeping(finder))).pending[0];
 
 /** Sweeps of a finder that began after this call and were answered, as they reported. */

@@ -20,7 +20,7 @@ import type { SealSettings } from '../../settings/seal';
 import { createSimulator, type Simulator } from '../../simulator/app';
 import { createRunner } from '../../sandbox/runner';
 import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
-import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
+import type { ApplyOutcome, StartResult, StartInput, SubmitResult } from '../../workflows/messages';
 import { lostTasks } from './lostTasks';
 import { MemoryIndex } from './memoryIndex';
 import { SlowActions } from './slowActions';
@@ -188,7 +188,7 @@ export class VirtualWorld {
     return this.time.sleep(ms + SETTLE_MS);
   }
 
-  async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<Applied> {
+  async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<ApplyOutcome> {
     const spec = pipelineSchema.parse(source);
     this.applied.add(spec.pipeline);
     this.index.add(spec, await this.now());
@@ -202,13 +202,13 @@ export class VirtualWorld {
     return this.update(handle, 'apply', { spec, groups: {}, settings: { ...VIRTUAL_SETTINGS, ...settings }, actor });
   }
 
-  async release(pipeline: string, version: string, actor = 'user:alice'): Promise<Started> {
+  async release(pipeline: string, version: string, actor = 'user:alice'): Promise<StartResult> {
     const trigger: Trigger = { kind: 'manual', actor, key: null };
     return this.start(pipeline, { artifacts: [executable(version)], trigger });
   }
 
   /** As `release`, with any artifacts and any trigger. */
-  start(pipeline: string, input: Partial<StartInput> = {}): Promise<Started> {
+  start(pipeline: string, input: Partial<StartInput> = {}): Promise<StartResult> {
     const trigger: Trigger = { kind: 'manual', actor: 'user:alice', key: null };
     return this.update(this.pipeline(pipeline), 'start-release', { artifacts: [], trigger, ...input });
   }
@@ -235,13 +235,13 @@ export class VirtualWorld {
     artifacts: readonly Artifact[],
     key: string | null = null,
     kind: 'finder' | 'webhook' = 'finder',
-  ): Promise<Submitted> {
+  ): Promise<SubmitResult> {
     const trigger: Trigger = { kind, actor: 'service:conveyor', key };
     return this.update(this.pipeline(pipeline), 'submit', { artifacts, trigger });
   }
 
   /** An emergency push of one version. */
-  push(pipeline: string, version: string, { action = 'deploy', skipBake = false } = {}): Promise<Started> {
+  push(pipeline: string, version: string, { action = 'deploy', skipBake = false } = {}): Promise<StartResult> {
     const trigger: Trigger = { kind: 'emergency', actor: 'user:alice', key: null, reason: 'outage' };
     return this.start(pipeline, { artifacts: [executable(version)], trigger, emergency: { action, skipBake } });
   }
@@ -253,7 +253,7 @@ export class VirtualWorld {
     });
   }
 
-  rollBack(pipeline: string, of: number, input: CommandInput): Promise<Started> {
+  rollBack(pipeline: string, of: number, input: CommandInput): Promise<StartResult> {
     return this.update(this.pipeline(pipeline), 'roll-back', { of, ...input });
   }
 

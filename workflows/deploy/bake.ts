@@ -1,4 +1,4 @@
-import { afterWatch, type Watched } from '../../domain/deploy/bake';
+import { afterWatch, type BakeWatchResult } from '../../domain/deploy/bake';
 import { toWant, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
 import { withPhase } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
@@ -58,7 +58,7 @@ export async function bake(run: DeploySession, phase: PhasePlan): Promise<void> 
 /** Whether this bake is over for a reason other than its verdict. */
 const isBakeLeft = (run: DeploySession): boolean => run.isLeft() || run.record.control.skipBake !== null;
 
-type Seen = Watched & { readonly fold: HealthFold | undefined };
+type Seen = BakeWatchResult & { readonly fold: HealthFold | undefined };
 
 async function watchUntil(
   run: DeploySession,

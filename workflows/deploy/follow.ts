@@ -1,6 +1,6 @@
-import type { TrackedUpdate, Tracking } from '../../activities/tracking';
+import type { TrackedUpdate, UpdateTrackingRequest } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import type { Named } from '../../domain/deploy/snapshot';
+import type { NamedUnits } from '../../domain/deploy/snapshot';
 import { formatNamed } from '../../domain/deploy/unavailable';
 import { formatDuration, withReason } from '../../domain/text';
 import { formatSummary } from '../../domain/markdown';
@@ -11,7 +11,12 @@ import type { DeploySession } from './session';
 import { buildTracking, type UpdateControl, type UpdateEnd, type UpdateOrder } from './update';
 
 /** If an answer leaves units out, nothing is known about them. In particular, they do not count as updated. */
-export const judgeUnanswered = (run: DeploySession, units: Named, what: string, why = ''): UpdateEnd | undefined =>
+export const judgeUnanswered = (
+  run: DeploySession,
+  units: NamedUnits,
+  what: string,
+  why = '',
+): UpdateEnd | undefined =>
   units.count === 0
     ? undefined
     : { kind: 'refused', reason: withReason(`${run.input.spec.pushType} ${what} ${formatNamed(units)}`, why) };
@@ -77,7 +82,7 @@ export function buildOrderTracking(
   { selection, withoutGone }: UpdateOrder,
   updateIds: readonly string[],
   { earlier }: UpdateControl,
-): Tracking {
+): UpdateTrackingRequest {
   const of = { updateIds, selection, ...(withoutGone ? { withoutGone } : {}), ...(earlier ? { earlier } : {}) };
   return buildTracking(run, of, phase);
 }

@@ -11,7 +11,7 @@ import { verdictMeasure } from '../../domain/metrics';
 import type { HealthCheck } from '../../domain/spec/health';
 import { measure } from '../measure';
 import { patientPushWatchers, pushWatchers } from '../proxies';
-import type { Waited } from '../waiting';
+import type { WaitOutcome } from '../waiting';
 import { isRefusal, getFailureMessage } from './calls';
 import type { DeploySession } from './session';
 
@@ -41,7 +41,7 @@ export const watchable = (run: DeploySession): boolean =>
   run.input.spec.healthChecks.length > 0 && run.record.updates.some(run.update.isTaken);
 
 /** Watches the health of the updated tasks until the watch ends or `wake`; the last rows are saved in the record. */
-export function watch(run: DeploySession, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
+export function watch(run: DeploySession, options: Watch, wake: () => boolean): Promise<WaitOutcome<HealthReport>> {
   return evaluate(
     run,
     run.input.spec.healthChecks,
@@ -57,7 +57,7 @@ export function watch(run: DeploySession, options: Watch, wake: () => boolean): 
  * all tasks of the units (docs/design/deploy.md#plan). An unhealthy fleet gets one window to recover, since the last
  * deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
-export function watchBaseline(run: DeploySession): Promise<Waited<HealthReport>> {
+export function watchBaseline(run: DeploySession): Promise<WaitOutcome<HealthReport>> {
   const checks = baselineChecks(run);
   return evaluate(
     run,
@@ -82,7 +82,7 @@ async function evaluate(
   { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: Watch,
   wake: () => boolean,
   groups?: ReturnType<typeof groupRules>,
-): Promise<Waited<HealthReport>> {
+): Promise<WaitOutcome<HealthReport>> {
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
   const start = run.record.firstUpdateMs ?? Date.now();
@@ -129,7 +129,7 @@ function recordReport(run: DeploySession, { verdict, rows, paused = [] }: Health
 
 /** A watch that could not run at all counts as errored, never as healthy. */
 export function toHealthReport(
-  waited: Extract<Waited<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
+  waited: Extract<WaitOutcome<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
 ): Pick<HealthReport, 'verdict' | 'action' | 'young' | 'reason'> {
   if (waited.kind === 'done') return waited.value;
   const reason = waited.kind === 'failed' ? getFailureMessage(waited.error) : 'no evaluation arrived in time';

@@ -1,6 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import type { Ending } from '../../domain/deploy/outcome';
-import { addCounts, NOTHING_COUNTED, type Counted } from '../../domain/deploy/counts';
+import { addCounts, NOTHING_COUNTED, type UpdateUnitCounts } from '../../domain/deploy/counts';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { RevertRequest } from '../../activities/reverts';
@@ -37,7 +37,7 @@ export interface StridePart {
   readonly isLast: boolean;
 }
 
-export interface Refused {
+export interface LockstepRefusal {
   readonly refused: string;
 }
 
@@ -64,7 +64,7 @@ export class Strides {
   constructor(private readonly run: DeploySession) {}
 
   /** @param now the counts of the present part. @returns the counts of all parts together, for display. */
-  counted({ totals, units }: Counted): Counted {
+  counted({ totals, units }: UpdateUnitCounts): UpdateUnitCounts {
     const now = { totals, units };
     this.seen = this.run.input.spec.lockstep ? addCounts(this.before, now) : now;
     return this.seen;
@@ -112,7 +112,7 @@ export class Strides {
    * counts, or if traffic stayed, requests would reach tasks that are down. So the revert asks again if a shift is refused.
    * @returns undefined if a person has ended the revert.
    */
-  async nextBack(request: RevertRequest, nth: number): Promise<StridePart | Refused | undefined> {
+  async nextBack(request: RevertRequest, nth: number): Promise<StridePart | LockstepRefusal | undefined> {
     const { run } = this;
     const { version, spec } = run.input;
     if (!spec.lockstep) return { isLast: true };
@@ -158,7 +158,7 @@ async function answerBack<T>(
   run: DeploySession,
   what: string,
   ask: () => ReturnType<typeof callUntilAnswered<T>>,
-): Promise<{ value: T } | Refused | { without: true } | undefined> {
+): Promise<{ value: T } | LockstepRefusal | { without: true } | undefined> {
   let answer = await ask();
   if (answer === undefined || 'value' in answer) return answer;
   if (!patched('revert-waits-for-lockstep')) {
@@ -174,11 +174,11 @@ async function answerBack<T>(
 type Push = Parameters<Parameters<typeof callUntilAnswered>[2]>[0];
 
 /** `shifts` is left out if the traffic of all units moves. */
-type Planned = Omit<PlannedStride, 'shifts'> & Partial<Pick<PlannedStride, 'shifts'>>;
+type ShiftPlan = Omit<PlannedStride, 'shifts'> & Partial<Pick<PlannedStride, 'shifts'>>;
 
-const ALL_AT_ONCE: Planned = { percent: 0, isLast: true };
+const ALL_AT_ONCE: ShiftPlan = { percent: 0, isLast: true };
 
-const buildShift = ({ percent, shifts }: Planned, selection: Selection, step: string): Shift => ({
+const buildShift = ({ percent, shifts }: ShiftPlan, selection: Selection, step: string): Shift => ({
   ...{ step, percent },
   selection: shifts ? { ...selection, only: shifts } : selection,
 });

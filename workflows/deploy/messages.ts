@@ -27,7 +27,7 @@ import {
   overtakenSignal,
   policySignal,
   statusQuery,
-  type Frozen,
+  type FreezeNotice,
 } from '../messages';
 import type { DeploySession } from './session';
 
@@ -96,7 +96,7 @@ function whyKept(run: DeploySession): string | undefined {
 }
 
 /** A rollback counts as a revert, and a freeze does not stop it. */
-function freezeOrThaw(run: DeploySession, { by }: Frozen): void {
+function freezeOrThaw(run: DeploySession, { by }: FreezeNotice): void {
   if (run.input.rollback) return;
   run.set((record, now) => change(record, now, { control: freeze(record.control, by) }));
   run.note(by ? 'frozen' : 'unfrozen', by ? withReason(describeFreeze(by), by.reason) : 'unfrozen');

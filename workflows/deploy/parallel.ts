@@ -5,7 +5,7 @@ import { HEALTH_DATA } from '../../domain/deploy/outcome';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import { formatSummary } from '../../domain/markdown';
-import type { Waited } from '../waiting';
+import type { WaitOutcome } from '../waiting';
 import { callUntilAnswered } from './calls';
 import { toHealthReport, watch, watchable } from './health';
 import { whilePaused } from './pause';
@@ -51,7 +51,7 @@ export async function untilNoGroupPaused(
 const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as const;
 
 /** If too many groups are unhealthy, or they cannot be checked at all, nothing continues. */
-function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
+function judge(run: DeploySession, waited: Exclude<WaitOutcome<HealthReport>, { kind: 'woken' }>): void {
   const report = toHealthReport(waited);
   if (waited.kind !== 'done') return run.pauseOn(report.reason, { on: HEALTH_DATA });
   if (report.verdict === 'unhealthy') run.revertOrPause(report);
@@ -132,7 +132,7 @@ class Guard implements GroupControl {
     return untilNoGroupPaused(this.run, this.control.hold);
   }
 
-  private take(waited: Waited<HealthReport>): void {
+  private take(waited: WaitOutcome<HealthReport>): void {
     if (waited.kind === 'woken') return;
     if (waited.kind === 'done') this.fold = waited.value.fold;
     judge(this.run, waited);

@@ -12,7 +12,7 @@ import { buildTracking } from './update';
  */
 export async function whilePaused(run: DeploySession, over: () => boolean = never): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };
-  let heed: Heed = 'all';
+  let heed: VerdictScope = 'all';
   while (run.paused !== null && run.stop() === null && !over()) {
     const { skippedChecks, resuming } = run.record.control;
     const isSkipped = () => run.record.control.skippedChecks !== skippedChecks;
@@ -28,7 +28,7 @@ export async function whilePaused(run: DeploySession, over: () => boolean = neve
 }
 
 /** The verdicts that would be news during a pause. */
-type Heed = 'all' | 'reverts' | 'nothing';
+type VerdictScope = 'all' | 'reverts' | 'nothing';
 
 const never = () => false;
 
@@ -82,7 +82,12 @@ export async function waitWatching(
 }
 
 /** @returns the verdicts to heed from now on. */
-async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
+async function watchPaused(
+  run: DeploySession,
+  patience: Patience,
+  heed: VerdictScope,
+  over: () => boolean,
+): Promise<VerdictScope> {
   const onlyReverts = heed === 'reverts';
   const waitsForHealth = run.paused?.by === 'dependency' && run.paused.until !== 'resumed' && !onlyReverts;
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health is still checked';

@@ -1,6 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import type { PhaseWork } from '../../activities/updates';
-import { withCounts, type Counted } from '../../domain/deploy/counts';
+import { withCounts, type UpdateUnitCounts } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { withSent } from '../../domain/deploy/planRevert';
 import type { Earlier } from '../../domain/deploy/progress';
@@ -15,7 +15,7 @@ import { whilePaused } from './pause';
 import { pauseRefused } from './refusals';
 import { untilNextTry } from './rollback';
 import type { DeploySession } from './session';
-import { cameUp, earlierTries, MAX_TRANSIENT, type Tried } from './tries';
+import { cameUp, earlierTries, MAX_TRANSIENT, type PhaseTry } from './tries';
 import { leaveOutLost } from './unavailable';
 import { giveUp, giveUpDead, stopRest } from './updates';
 import { isDenied, type UpdateControl, type UpdateOrder, type UpdateEnd } from './update';
@@ -29,13 +29,13 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
   const strides = new Strides(run);
   const control = {
     hold: () => whileHalted(run),
-    show: (counted: Counted) => {
+    show: (counted: UpdateUnitCounts) => {
       const all = strides.counted(counted);
       run.set((record) => ({ ...record, phases: withCounts(record.phases, Number(phase.key), all) }));
     },
   };
   let [failures, denials] = [0, 0];
-  let tried: Tried | undefined;
+  let tried: PhaseTry | undefined;
   let earlier: Earlier | undefined;
   for (let attempt = 1; !run.isLeft(); attempt += 1) {
     await control.hold();

@@ -1,11 +1,11 @@
 import { patched } from '@temporalio/workflow';
-import type { RevertRequest, RevertSent } from '../../activities/reverts';
+import type { RevertRequest, SentRevert } from '../../activities/reverts';
 import { WITHOUT_PAST } from '../../domain/deploy/control';
-import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
+import { withRevertCounts, type UpdateUnitCounts } from '../../domain/deploy/counts';
 import { listReachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
 import { createRevertEnding, type Ending } from '../../domain/deploy/outcome';
-import { NONE_NAMED, type Named } from '../../domain/deploy/snapshot';
+import { NONE_NAMED, type NamedUnits } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
 import type { Stop } from '../../domain/deploy/stop';
 import { formatNamed } from '../../domain/deploy/unavailable';
@@ -30,7 +30,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   const ending = createRevertEnding(stop, run.record.control);
   if (buildRevertRequest(run, '') === null) return ending;
   const suspected = unitsWithoutPast(run.record);
-  let lost: Named = { count: suspected.length, names: suspected };
+  let lost: NamedUnits = { count: suspected.length, names: suspected };
   if (lost.count > 0 && !patched(WITHOUT_LOST)) return cannotRevert(run, ending, lost);
   beginRevert(run, stop);
   const strides = new Strides(run);
@@ -65,7 +65,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
 /** Before 0.3, units without a known past kept all other units on the version that they were to leave. */
 const WITHOUT_LOST = 'a revert takes back each unit whose past is known';
 
-type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
+type RevertEnding = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
 
 function beginRevert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): void {
   run.enter('reverting');
@@ -97,7 +97,7 @@ const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
 interface HowToTry {
   /** The push type is asked to prove that it has brought the versions that it reports. */
   readonly isProved: boolean;
-  readonly onSent: (sent: RevertSent) => void;
+  readonly onSent: (sent: SentRevert) => void;
 }
 
 async function tryRevert(
@@ -140,7 +140,7 @@ async function tryRevert(
   return { end: isNothing ? NOTHING_LEFT : end, isLast: part.isLast };
 }
 
-function describeRevertRefusal({ input }: DeploySession, { refused, refusedCount = refused.length }: RevertSent) {
+function describeRevertRefusal({ input }: DeploySession, { refused, refusedCount = refused.length }: SentRevert) {
   const [first] = refused;
   if (first === undefined) return undefined;
   const names = formatNamed({ count: refusedCount, names: refused.map(({ id }) => id) });
@@ -183,7 +183,7 @@ function revertOrder(
  * Units that are gone are left out. Units that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). Units of other
  * strides keep their entries.
  */
-function showSent(run: DeploySession, sent: RevertSent, counts: TaskCounts | undefined): void {
+function showSent(run: DeploySession, sent: SentRevert, counts: TaskCounts | undefined): void {
   if (run.record.revert === null) return;
   const { units, gone, refused, refusedCount = refused.length } = sent;
   const { leftOut: before = [], ...view } = run.record.revert;
@@ -201,12 +201,12 @@ function showSent(run: DeploySession, sent: RevertSent, counts: TaskCounts | und
   run.patch({ revert: { ...view, units: [...known.values()], ...(leftOut.length > 0 ? { leftOut } : {}) } });
 }
 
-function show(run: DeploySession, { totals, units }: Counted): void {
+function show(run: DeploySession, { totals, units }: UpdateUnitCounts): void {
   const { revert: view } = run.record;
   if (view !== null) run.patch({ revert: withRevertCounts(view, { totals, units }) });
 }
 
-function finishRevert(run: DeploySession, ending: Reverted): Ending {
+function finishRevert(run: DeploySession, ending: RevertEnding): Ending {
   run.set((record, now) =>
     change(record, now, {
       revertStuck: false,
@@ -225,7 +225,7 @@ function finishRevert(run: DeploySession, ending: Reverted): Ending {
  */
 async function stuck(
   run: DeploySession,
-  ending: Reverted,
+  ending: RevertEnding,
   end: Exclude<UpdateEnd, { kind: 'met' }>,
   failures: number,
 ): Promise<Ending | undefined> {
@@ -244,7 +244,7 @@ async function stuck(
 }
 
 /** No earlier version is known: a person has to decide (docs/design/deploy.md#revert). */
-async function cannotRevert(run: DeploySession, ending: Reverted, units: Named): Promise<Ending> {
+async function cannotRevert(run: DeploySession, ending: RevertEnding, units: NamedUnits): Promise<Ending> {
   // Before 0.3, the revert had not begun at this point.
   if (run.record.revert !== null) await untilResumed(run);
   run.patch({ revertStuck: true });

@@ -1,5 +1,5 @@
 import { condition, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
-import type { Behalf } from '../../activities/behalf';
+import type { Authority } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
 import { toRollbackRights } from '../../domain/deploy/held';
@@ -18,7 +18,7 @@ import { showDetails } from '../details';
 import { deployPausedSignal } from '../messages';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
-import { BackgroundTasks, waitFor, type Waited } from '../waiting';
+import { BackgroundTasks, waitFor, type WaitOutcome } from '../waiting';
 import { Update } from './update';
 import { DeployWindow } from './window';
 
@@ -80,7 +80,7 @@ export class DeploySession {
   }
 
   /** The owners on whose behalf activities act. A rollback restores an earlier state, which needs no permission. */
-  get behalf(): Behalf {
+  get behalf(): Authority {
     const { rollback, emergency, restores } = this.input;
     const byAdmin = emergency?.byAdmin ? ({ byAdmin: true } as const) : {};
     return { owners: this.policy.owners, ...toRollbackRights(rollback, restores?.imported), ...byAdmin };
@@ -215,7 +215,7 @@ export class DeploySession {
     start: () => Promise<T>,
     wake: () => boolean = this.isLeft,
     timeout?: { afterMs: number; summary: string },
-  ): Promise<Waited<T>> {
+  ): Promise<WaitOutcome<T>> {
     return waitFor(this.background, start, wake, timeout);
   }
 

@@ -1,5 +1,5 @@
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
-import type { Behalf } from '../../activities/behalf';
+import type { Authority } from '../../activities/behalf';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
 import { logBytes } from '../../domain/scriptLog';
 import { formatDuration } from '../../domain/text';
@@ -83,7 +83,7 @@ export function actionRun(run: DeploySession, of: StepRun, { phase, selection }:
   };
 }
 
-const buildStepBehalf = (run: DeploySession, { back }: StepRun): Behalf => ({
+const buildStepBehalf = (run: DeploySession, { back }: StepRun): Authority => ({
   ...run.behalf,
   ...(back ? { back } : {}),
 });

@@ -1,4 +1,4 @@
-import type { Tracking } from '../../activities/tracking';
+import type { UpdateTrackingRequest } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';
@@ -14,7 +14,7 @@ import type { UpdateControl, UpdateEnd } from './update';
 /** Meets the criterion of a phase, through several tries, a pause, or a person who accepts less. */
 
 /** The last try of a phase, or of one of its strides; the next try repeats it unchanged. */
-export interface Tried {
+export interface PhaseTry {
   readonly id: string;
   readonly part: StridePart;
 }
@@ -23,7 +23,7 @@ export interface Tried {
 export async function earlierTries(
   run: DeploySession,
   phase: PhasePlan,
-  { id, part }: Tried,
+  { id, part }: PhaseTry,
   before: Earlier | undefined,
 ): Promise<Earlier | undefined> {
   const update = {
@@ -64,7 +64,7 @@ export async function cameUp(run: DeploySession, phase: PhasePlan, updateId: str
 export async function untilMet(
   run: DeploySession,
   { name }: PhasePlan,
-  tracking: Tracking,
+  tracking: UpdateTrackingRequest,
   control: UpdateControl,
 ): Promise<void> {
   const isOver = () => run.isLeft() || run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
@@ -88,7 +88,7 @@ export async function untilMet(
 /** Ends a phase if a person continues without the missing tasks. @returns undefined if no person has. */
 export async function finishWithoutMissing(
   run: DeploySession,
-  tracking: Tracking,
+  tracking: UpdateTrackingRequest,
   control: UpdateControl,
 ): Promise<UpdateEnd | undefined> {
   if (run.record.control.accepted === null) return undefined;

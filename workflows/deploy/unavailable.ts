@@ -1,5 +1,5 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
-import type { Named } from '../../domain/deploy/snapshot';
+import type { NamedUnits } from '../../domain/deploy/snapshot';
 import type { DeployInput } from '../../domain/deploy/state';
 import {
   leaveOutUnits,
@@ -18,7 +18,11 @@ import type { DeploySession } from './session';
 /**
  * Decides about unavailable units. @param units the number of all units. @returns 'again' if the units have to be looked at again.
  */
-export async function heedUnavailable(run: DeploySession, down: Named, units: number): Promise<'again' | undefined> {
+export async function heedUnavailable(
+  run: DeploySession,
+  down: NamedUnits,
+  units: number,
+): Promise<'again' | undefined> {
   const decided = ofUnavailable(down.count === 0 ? run.input : adaptLegacyRollback(run), down, units);
   if (decided.kind === 'leave-out') return leaveOut(run, decided.units);
   run.pause('unit', decided.reason);
@@ -69,7 +73,7 @@ export async function leaveOutLost(
 }
 
 /** Units that were deleted during a rollback are left out like those that are away, up to the limit of the record. */
-export function leaveOutGone(run: DeploySession, gone: Named): void {
+export function leaveOutGone(run: DeploySession, gone: NamedUnits): void {
   run.note('rollback-without', `rolled back without ${formatNamed(gone)}: gone`);
   const { skipped } = run.record;
   if (skipped.length + gone.count <= FLEET_LIMITS.leftOut) leaveOut(run, [...skipped, ...gone.names]);
@@ -89,7 +93,7 @@ async function lookAt(run: DeploySession, { scope, amount }: PhasePlan, wake = r
   return look?.value;
 }
 
-async function waitForFirst(run: DeploySession, phase: PhasePlan, down: Named): Promise<void> {
+async function waitForFirst(run: DeploySession, phase: PhasePlan, down: NamedUnits): Promise<void> {
   run.pause('unit', whyFirstWaits(run.input, phase, down));
   await untilResumed(run);
   if (run.isLeft() && !run.isStopping() && run.paused?.by === 'unit') run.unpause('the phase is skipped');

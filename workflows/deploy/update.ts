@@ -1,7 +1,7 @@
 import type { SentUpdates } from '../../activities/sending';
 import type { Proof } from '../../activities/following';
-import type { Tracking } from '../../activities/tracking';
-import type { Counted } from '../../domain/deploy/counts';
+import type { UpdateTrackingRequest } from '../../activities/tracking';
+import type { UpdateUnitCounts } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier, Progress } from '../../domain/deploy/progress';
 import type { DeployInput } from '../../domain/deploy/state';
@@ -72,7 +72,7 @@ export class Update {
 }
 
 /** An update, forward or back, as the runner sends and follows it. */
-export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
+export interface UpdateOrder extends Pick<UpdateTrackingRequest, 'selection' | 'withoutGone'> {
   readonly updateId: string;
   /** Left out for all strides before the last, because their rest is counted before the next stride anyway. */
   readonly brings?: Proof['brings'];
@@ -94,7 +94,7 @@ export interface SendOptions {
 export interface UpdateControl {
   /** Waits while paused or closed. */
   readonly hold: () => Promise<void>;
-  readonly show: (counted: Counted) => void;
+  readonly show: (counted: UpdateUnitCounts) => void;
   /** The earlier tries, for a phase that is tried again. */
   readonly earlier?: Earlier | undefined;
   /**
@@ -125,9 +125,9 @@ export interface GroupControl {
 /** The tracking of an update. In lockstep, each unit has to meet the criterion by itself. A revert does not wait for unreachable units. */
 export const buildTracking = (
   { input }: { readonly input: DeployInput },
-  update: Pick<Tracking, 'updateIds' | 'selection' | 'withoutGone' | 'earlier'>,
+  update: Pick<UpdateTrackingRequest, 'updateIds' | 'selection' | 'withoutGone' | 'earlier'>,
   { success, kind }: Pick<PhasePlan, 'success' | 'kind'>,
-): Tracking => ({
+): UpdateTrackingRequest => ({
   ...{ ...update, success },
   ...(input.spec.lockstep ? { each: true } : {}),
   ...(kind === 'revert' ? { unreachable: 'ends' as const } : {}),

@@ -4,15 +4,15 @@ import type { DeployRecord } from '../../domain/deploy/state';
 import { getOnClose, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
-import type { Waited } from '../waiting';
+import type { WaitOutcome } from '../waiting';
 
-type Closed = Extract<WindowState, { open: false }>;
+type ClosedWindow = Extract<WindowState, { open: false }>;
 
 /** The parts of its deploy that it needs. */
 interface Waiter {
   readonly record: Pick<DeployRecord, 'phases'>;
   isStopping(): boolean;
-  waitFor<T>(start: () => Promise<T>, wake: () => boolean): Promise<Waited<T>>;
+  waitFor<T>(start: () => Promise<T>, wake: () => boolean): Promise<WaitOutcome<T>>;
   until(wake: () => boolean, timeout: { afterMs: number; summary: string }): Promise<boolean>;
 }
 
@@ -39,7 +39,7 @@ export class DeployWindow {
   }
 
   /** The time until which it is closed, and the blackout if there is one; null while it is open. */
-  async closed(run: Waiter): Promise<Closed | null> {
+  async closed(run: Waiter): Promise<ClosedWindow | null> {
     if (this.isOpen || this.isSkipped() || run.isStopping() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';

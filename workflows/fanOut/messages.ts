@@ -4,9 +4,9 @@ import type { ShardReport } from '../../domain/children/window';
 /**
  * A shard reports its progress to its fan-out, periodically and at its end. These are signals, since a workflow cannot send updates.
  */
-export const shardReportSignal = defineSignal<[ShardReported]>('shard-report');
+export const shardReportSignal = defineSignal<[ShardReportMessage]>('shard-report');
 
-export interface ShardReported {
+export interface ShardReportMessage {
   readonly index: number;
   readonly report: ShardReport;
   /** All of its children have ended or will never start. */

@@ -1,5 +1,5 @@
 import { patched } from '@temporalio/workflow';
-import { recordOpening, listUnscheduled, type Unscheduled } from '../../domain/pipeline/openings';
+import { recordOpening, listUnscheduled, type CalendarLookup } from '../../domain/pipeline/openings';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { calendarActivities } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
@@ -16,7 +16,11 @@ export async function lookUpCalendar(run: PipelineRun): Promise<void> {
 }
 
 /** If the calendar has changed by the time of the answer, the answer is dropped. */
-async function learnOpenings(run: PipelineRun, { spec }: PipelineState, wanted: readonly Unscheduled[]): Promise<void> {
+async function learnOpenings(
+  run: PipelineRun,
+  { spec }: PipelineState,
+  wanted: readonly CalendarLookup[],
+): Promise<void> {
   const { calendar = '', timezone = 'UTC' } = spec.schedule;
   const isOutdated = (): boolean => {
     const { schedule } = run.known().spec;

@@ -2,7 +2,7 @@ import type { UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import { pickInheritance } from '../../domain/deploy/outcome';
 import { isNestedTooDeep, NESTED } from '../../domain/json';
-import { adoptReleases, importDocument, refuseImport, type Found } from '../../domain/pipeline/document';
+import { adoptReleases, importDocument, refuseImport, type RecoveredFacts } from '../../domain/pipeline/document';
 import { clearOpenings } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
@@ -32,7 +32,7 @@ import {
 } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { whyNotBelieved, withProof, type Proven } from '../../domain/proof';
-import type { DeployEnded } from '../../domain/release/state';
+import type { DeployEndRecord } from '../../domain/release/state';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
 import { commandRecord, onSignal } from '../inbox';
@@ -45,14 +45,14 @@ import {
   rollBackUpdate,
   startReleaseUpdate,
   submitUpdate,
-  type Applied,
+  type ApplyOutcome,
   type ActionOver,
   type ApplyInput,
   type ImportInput,
   type RollBackInput,
-  type Started,
+  type StartResult,
   type StartInput,
-  type Submitted,
+  type SubmitResult,
 } from '../messages';
 import { retag } from '../tags';
 import { recordActionOver, type PipelineRun } from './run';
@@ -120,9 +120,9 @@ function refuseStart(
   return refuseRelease(known, artifacts, trigger, parentOwners);
 }
 
-type Queued = CommandInput & { readonly number: number };
+type CancelCommand = CommandInput & { readonly number: number };
 
-function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: ApplyInput): Applied {
+function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: ApplyInput): ApplyOutcome {
   const { state } = run;
   const groups = policyGroups(spec, all);
   const next = state
@@ -139,7 +139,7 @@ function followSpec(state: PipelineState, spec: PipelineState['spec']): Pipeline
   return next.good === state.good || patched(FOLLOWS) ? next : { ...state, spec };
 }
 
-function importRecords(run: PipelineRun, input: ImportInput): Applied {
+function importRecords(run: PipelineRun, input: ImportInput): ApplyOutcome {
   const { document, groups: all, settings, found, actor, permitted } = input;
   const frozen = run.state?.frozen ?? null;
   const groups = policyGroups(document.spec, all);
@@ -150,7 +150,7 @@ function importRecords(run: PipelineRun, input: ImportInput): Applied {
 }
 
 /** Takes over another spec, or other records: shows them, and sends the policy to running releases. */
-function adoptState(run: PipelineRun, next: PipelineState, found: Found | undefined): Applied {
+function adoptState(run: PipelineRun, next: PipelineState, found: RecoveredFacts | undefined): ApplyOutcome {
   const previous = run.state?.spec ?? null;
   const { spec, groups } = next;
   run.adopt(found ? adoptReleases(next, found) : next);
@@ -167,7 +167,7 @@ function adoptState(run: PipelineRun, next: PipelineState, found: Found | undefi
   return { created: previous === null, previous };
 }
 
-function answerStart(run: PipelineRun, input: StartInput): Started {
+function answerStart(run: PipelineRun, input: StartInput): StartResult {
   const { artifacts, trigger, reportTo, emergency, rerunOf } = input;
   if (rerunOf !== undefined) return rerun(run, input, rerunOf);
   const known = run.known();
@@ -200,7 +200,7 @@ function answerStart(run: PipelineRun, input: StartInput): Started {
   };
 }
 
-function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number): Started {
+function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number): StartResult {
   const known = run.known();
   const same = findRepeated(known, artifacts, trigger) ?? rerunUnderWay(known, of);
   if (same !== undefined) {
@@ -211,7 +211,7 @@ function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number)
   return { number: known.nextNumber, duplicate: false };
 }
 
-function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {
+function submit(run: PipelineRun, { artifacts, trigger }: StartInput): SubmitResult {
   const { state, number, duplicate } = applySubmission(
     run.known(),
     artifacts,
@@ -231,14 +231,14 @@ function orderRule(run: PipelineRun, artifacts: StartInput['artifacts']): OrderR
   return findFollower(run.known(), artifacts) && !patched('early-push-follows') ? 'pushes-decide' : 'pushes-follow';
 }
 
-function cancel(run: PipelineRun, { number, ...command }: Queued): CommandReceipt {
+function cancel(run: PipelineRun, { number, ...command }: CancelCommand): CommandReceipt {
   run.set((state, now) => cancelQueued(state, number, now));
   run.record(commandRecord('cancel', command));
   return { accepted: true, effect: 'it will not start' };
 }
 
 /** Starts a new release that undoes the given one. */
-function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', notBad }: RollBackInput): Started {
+function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', notBad }: RollBackInput): StartResult {
   const known = run.known();
   const isHeld = (): boolean => run.known().held !== null;
   const same = rollbackUnderWay(known, of);
@@ -267,7 +267,7 @@ function rollBackLate(run: PipelineRun, input: RollBackInput): void {
 /**
  * The message that the release sends at the end of the action: the resources that it held become free for the rollback.
  */
-const toActionOver = (release: number, deploy: DeployEnded): ActionOver => ({
+const toActionOver = (release: number, deploy: DeployEndRecord): ActionOver => ({
   ...{ release, action: deploy.action, settled: deploy },
   ...pickInheritance(deploy.result),
 });

@@ -14,7 +14,7 @@ import { workflowIds } from '../../domain/ids';
 import { trimCommands } from '../../domain/keptCommands';
 import { STATE_LIMITS } from '../../domain/limits';
 import { enqueueReady, recordPick, withdraw } from '../../domain/pipeline/admission';
-import type { Overtaking } from '../../domain/pipeline/overtaking';
+import type { OvertakenRelease } from '../../domain/pipeline/overtaking';
 import type { Admission } from '../../domain/release/admission';
 import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome';
 import { fitState } from '../../domain/pipeline/fitted';
@@ -199,7 +199,7 @@ export class PipelineRun {
   }
 
   /** Asks a deploying release to make way for another. */
-  async overtake({ release, by, why }: Overtaking): Promise<void> {
+  async overtake({ release, by, why }: OvertakenRelease): Promise<void> {
     await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(overtakenSignal, { by, why })).catch(
       () => undefined,
     );

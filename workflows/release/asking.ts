@@ -8,13 +8,13 @@ import { getFailureMessage } from '../deploy/calls';
 import { measure } from '../measure';
 import type { ReleaseSession } from './session';
 
-export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
+export type AdmissionRequest = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
 
 /** Signals the pipeline that an action is ready, and waits for its answer; undefined if the action gives up first. */
 export async function awaitAdmission(
   run: ReleaseSession,
   name: string,
-  asking: Asking,
+  asking: AdmissionRequest,
   givesUp = (): boolean => run.control.ending !== null,
 ): Promise<Admission | undefined> {
   const askedMs = Date.now();
@@ -27,7 +27,7 @@ export async function awaitAdmission(
 }
 
 /** Signals the pipeline that an action is ready. An answer to an earlier attempt no longer counts. */
-export function signalReady(run: ReleaseSession, name: string, asking: Asking): void {
+export function signalReady(run: ReleaseSession, name: string, asking: AdmissionRequest): void {
   const { number, trigger } = run.input;
   run.admissions.delete(name);
   const message: ReadyAction = {
@@ -55,7 +55,7 @@ export function assertReachable({ unreachable, input }: ReleaseSession): void {
 export async function signalOver(
   run: ReleaseSession,
   name: string,
-  kind: Asking['kind'],
+  kind: AdmissionRequest['kind'],
   left: Omit<ActionOver, 'release' | 'action'> = {},
 ): Promise<void> {
   const signal = kind === 'deploy' ? deployOverSignal : actionOverSignal;

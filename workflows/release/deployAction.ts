@@ -23,7 +23,7 @@ import { untilUnitsReturn } from './unitReturn';
 import { begins, giveBack, itsTurn, awaitApproval } from './deployTurn';
 import { LETS_GO } from './guards';
 
-type Granted = Extract<Admission, { kind: 'granted' }>;
+type GrantedAdmission = Extract<Admission, { kind: 'granted' }>;
 
 /** Waits for the pipeline's admission, then runs the deploy as a child. One release of a pipeline deploys at a time. */
 export async function runDeployAction(run: ReleaseSession, name: string, action: DeployAction): Promise<void> {
@@ -121,7 +121,7 @@ async function deployAdmitted(
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
-  granted: Granted,
+  granted: GrantedAdmission,
 ): Promise<DeployResult | undefined> {
   run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true });
   try {
@@ -169,7 +169,7 @@ function deployInput(
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
-  { lastGood = run.input.lastGood[name] ?? null, inherited }: Granted,
+  { lastGood = run.input.lastGood[name] ?? null, inherited }: GrantedAdmission,
 ) {
   const { spec, trigger, emergency, followOn, restores } = run.input;
   return deployChild(run, name, {

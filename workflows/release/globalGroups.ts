@@ -1,5 +1,5 @@
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
-import type { Behalf } from '../../activities/behalf';
+import type { Authority } from '../../activities/behalf';
 import { releaseId, workflowIds } from '../../domain/ids';
 import type { ActionRecord, ReleaseInput } from '../../domain/release/state';
 import { isUrgent } from '../../domain/release/urgent';
@@ -11,7 +11,7 @@ import { holders } from '../proxies';
 /** The parts of its release that it needs. */
 interface GroupHolder {
   readonly input: ReleaseInput;
-  readonly behalf: Behalf;
+  readonly behalf: Authority;
   patch(action: string, patch: Partial<ActionRecord>): void;
 }
 

@@ -40,7 +40,7 @@ import {
   statusQuery,
   verbSignal,
   waitingSignal,
-  type Frozen,
+  type FreezeNotice,
 } from '../messages';
 import { notifyPause } from './notices';
 import { rollBackSucceeded } from './rollBack';
@@ -95,7 +95,7 @@ function passOvertakingOn(run: ReleaseSession, overtaken: Overtaken): void {
 }
 
 /** A rollback counts as a revert, and a freeze does not stop it. */
-function passFreezeOn(run: ReleaseSession, { by }: Frozen): void {
+function passFreezeOn(run: ReleaseSession, { by }: FreezeNotice): void {
   if (run.input.trigger.kind === 'rollback') return;
   run.control = { ...run.control, frozen: by };
   run.log(by ? 'frozen' : 'unfrozen', by ? `${describeFreeze(by)}: ${by.reason}` : 'the pipeline is frozen no more');

@@ -2,7 +2,7 @@ import type { Notice, NotifyOn } from '../../domain/notify/notice';
 import { deployId, releaseId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
 import { getFailureMessage } from '../deploy/calls';
-import type { DeployPaused } from '../messages';
+import type { PauseNotice } from '../messages';
 import { notices } from '../proxies';
 import type { ReleaseSession } from './session';
 
@@ -14,7 +14,7 @@ type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
  * Notifies of a pause of one of its deploys. If several deploys pause in one phase, only the first is notified; the others show
  * in the status.
  */
-export async function notifyPause(run: ReleaseSession, { action, phase, actor, reason }: DeployPaused): Promise<void> {
+export async function notifyPause(run: ReleaseSession, { action, phase, actor, reason }: PauseNotice): Promise<void> {
   const deploy = run.deploys.workflowId(action);
   const id = `${deploy}/${phase ?? 'planning'}`;
   if (run.notifiedPauses.has(id)) return;

@@ -12,12 +12,12 @@ import { withNamedOnly } from '../../domain/release/bugNotice';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, listApprovals, approvalWords } from '../../domain/release/approval';
 import { judgeLastLook, type LastLook } from '../../domain/release/lastLook';
-import type { Picked } from '../../domain/release/state';
+import type { PickRecord } from '../../domain/release/state';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import type { ApprovalView } from '../../domain/views';
 import { pickedSignal } from '../messages';
 import { approvalLooks } from '../proxies';
-import { BackgroundTasks, waitFor, type Waited } from '../waiting';
+import { BackgroundTasks, waitFor, type WaitOutcome } from '../waiting';
 import { notifyApprovers } from './approval';
 import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
 import type { ReleaseSession } from './session';
@@ -128,7 +128,7 @@ async function untilNews(
   background: BackgroundTasks,
   isChanged: () => boolean,
   leftMs: number | undefined,
-): Promise<Waited<Clearance>> {
+): Promise<WaitOutcome<Clearance>> {
   const summary = `${gate.action}: nobody ${gate.pick ? 'picks' : 'approves'}`;
   if (seen.rules.length > 0) {
     const timeout = leftMs === undefined ? undefined : { afterMs: leftMs, summary };
@@ -181,9 +181,9 @@ const isEmergency = ({ input }: ReleaseSession): boolean => input.trigger.kind =
 const emergencyTimeout = (run: ReleaseSession): number | undefined =>
   isEmergency(run) ? run.input.spec.emergency?.timeout : undefined;
 
-const whoPicked = ({ control }: ReleaseSession, name: string): Picked | undefined => control.picks[name];
+const whoPicked = ({ control }: ReleaseSession, name: string): PickRecord | undefined => control.picks[name];
 
-const listApprovers = ({ control, input }: ReleaseSession, { action, artifacts }: Gate): readonly Picked[] =>
+const listApprovers = ({ control, input }: ReleaseSession, { action, artifacts }: Gate): readonly PickRecord[] =>
   listApprovals(control, input.spec, action, artifacts);
 
 const formatApprovalKey = (run: ReleaseSession, gate: Gate): string =>

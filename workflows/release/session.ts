@@ -1,5 +1,5 @@
 import { patched } from '@temporalio/workflow';
-import type { Behalf } from '../../activities/behalf';
+import type { Authority } from '../../activities/behalf';
 import { toRollbackRights } from '../../domain/deploy/held';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
@@ -8,14 +8,14 @@ import type { Admission } from '../../domain/release/admission';
 import { RELEASE_FREE } from '../../domain/release/control';
 import { releaseDetails } from '../../domain/release/details';
 import { hasActionEnded } from '../../domain/release/nextActions';
-import type { Carried, Recalled } from '../../domain/release/rerun';
+import type { CarriedResult, RecalledResults } from '../../domain/release/rerun';
 import {
   log,
   newRelease,
   getActionStates,
   withAction,
   type ActionRecord,
-  type DeployEnded,
+  type DeployEndRecord,
   type ReleaseControl,
   type ReleaseInput,
   type ReleaseRecord,
@@ -43,7 +43,7 @@ export class ReleaseSession {
   readonly groups = new GlobalGroups();
   readonly deploys = new RunningDeploys(this);
   /** For a rerun: the results of the release before it. */
-  recalled: Recalled | null = null;
+  recalled: RecalledResults | null = null;
   /** The reason why its pipeline can no longer be reached. */
   unreachable: string | null = null;
   /** Pauses of deploys that people were notified of. */
@@ -51,7 +51,7 @@ export class ReleaseSession {
   /** The number of scripts that it has begun. */
   scripts = 0;
   /** Deploys whose end has been reported to its pipeline. */
-  private readonly told = new Set<DeployEnded>();
+  private readonly told = new Set<DeployEndRecord>();
   /** The number of its deploys that had succeeded when its pipeline was asked to undo them. */
   askedToUndo = 0;
   // Fields with news from other workflows; only messages.ts writes them.
@@ -122,7 +122,7 @@ export class ReleaseSession {
   }
 
   /** The action does not run: it has succeeded in the release that this one runs again. */
-  carry(action: string, { from, outputs, message }: Carried): void {
+  carry(action: string, { from, outputs, message }: CarriedResult): void {
     const patch = { outputs, carriedFrom: from, state: 'succeeded', message, endedAt: formatTime(Date.now()) } as const;
     this.patch(action, patch);
     this.log(
@@ -171,14 +171,14 @@ export class ReleaseSession {
    * Whether the end of a deploy is still to be reported. The pipeline learns of each once: with the end of the action, or with a
    * revert that undoes it.
    */
-  tells(deploy: DeployEnded): boolean {
+  tells(deploy: DeployEndRecord): boolean {
     const isNews = !this.told.has(deploy);
     this.told.add(deploy);
     return isNews;
   }
 
   /** The ends of deploys that are not yet reported to its pipeline. */
-  unsettled(): readonly DeployEnded[] {
+  unsettled(): readonly DeployEndRecord[] {
     return this.record.deploys.filter((deploy) => this.tells(deploy));
   }
 
@@ -248,7 +248,7 @@ export class ReleaseSession {
   }
 
   /** The owners on whose behalf activities act. A rollback restores an earlier state, which needs no permission. */
-  get behalf(): Behalf {
+  get behalf(): Authority {
     const { kind, imported } = this.input.trigger;
     return { owners: this.policy.owners, ...toRollbackRights(kind === 'rollback', imported) };
   }

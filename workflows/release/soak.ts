@@ -5,7 +5,7 @@ import { skipsTheQueue } from '../../domain/release/urgent';
 import type { SoakSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { waitActivities } from '../proxies';
-import { BackgroundTasks, waitFor, type Waited } from '../waiting';
+import { BackgroundTasks, waitFor, type WaitOutcome } from '../waiting';
 import type { ReleaseSession } from './session';
 
 /**
@@ -53,7 +53,7 @@ async function untilOver(
       { ask, own: spec.pipeline, seen, intervalMs: settings.waitIntervalMs },
     ]);
   for (;;) {
-    const waited: Waited<SoakAnswer> = await waitFor(background, look, isOver);
+    const waited: WaitOutcome<SoakAnswer> = await waitFor(background, look, isOver);
     await background.drained();
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return undefined;

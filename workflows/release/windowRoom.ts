@@ -6,7 +6,7 @@ import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { windowRooms } from '../proxies';
-import { assertReachable, signalReady, type Asking } from './asking';
+import { assertReachable, signalReady, type AdmissionRequest } from './asking';
 import type { ReleaseSession } from './session';
 
 /** Whether its window admits only a limited number of deploys. A rollback, an emergency and a follow-on do not count. */
@@ -24,7 +24,7 @@ export async function untilRoom(
   run: ReleaseSession,
   name: string,
   action: DeployAction,
-  asking: Asking,
+  asking: AdmissionRequest,
   giveBack: () => Promise<void> = () => Promise.resolve(),
 ): Promise<boolean> {
   const ask = roomAsk(run, name, action);

@@ -7,7 +7,7 @@ import type { Io } from '../../io';
 import { printNoteLines } from '../../output';
 import { freeConfigStack, makeRepository } from '../../stack/configuration';
 import type { StackSettings } from '../../stack/stack';
-import { applyFor, chapter, ship, type Demo, type Prepared, type Stage } from '../demo';
+import { applyFor, chapter, ship, type Demo, type DemoPreparation, type Stage } from '../demo';
 import { openReal } from './real';
 import { openSimulated } from './simulated';
 import { demoSources } from './sources';
@@ -34,7 +34,7 @@ export const configDemo: Demo<ConfigDemoResult> = {
  * Real etcd if it is already installed; nothing is fetched for a demo. Otherwise the simulator acts as the
  * configuration service.
  */
-async function prepareStore(io: Io, { addresses, logFolder }: StackSettings): Promise<Prepared> {
+async function prepareStore(io: Io, { addresses, logFolder }: StackSettings): Promise<DemoPreparation> {
   const found = spawnSync(join(installRoot(), 'scripts', 'etcd.sh'), ['--print-path'], { env: { ...io.env } });
   if (found.status !== 0) return { env: { CONVEYOR_CONFIG_SERVICE_URL: addresses.simulator } };
   const config = await freeConfigStack(io.env, join(logFolder, 'config'));

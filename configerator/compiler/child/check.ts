@@ -1,5 +1,5 @@
 import type { Invariant } from '../../../sdk/defineConfig';
-import type { At, Checked, CheckJob, CheckResult } from '../job';
+import type { At, ValueCheckResult, CheckJob, CheckResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
 import { toJobFailure, findFlood, describeMisfit, describeThrown } from './failures';
 import { Loader } from './loader';
@@ -41,7 +41,7 @@ function check(
   { path, json }: CheckJob['values'][number],
   { schema, invariants }: Rules,
   say: (at: At) => void,
-): Checked {
+): ValueCheckResult {
   say({ path, invariant: null });
   if (!isSchema(schema)) return { misfit: 'its schema file has no such export' };
   let value: unknown;

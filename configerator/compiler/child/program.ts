@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ConfigDefinition } from '../../../sdk/defineConfig';
-import type { At, Exported, JobFailure, ProgramJob, ProgramResult } from '../job';
+import type { At, ExportedValue, JobFailure, ProgramJob, ProgramResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
 import { toJobFailure, findFlood, describeMisfit } from './failures';
 import { Loader } from './loader';
@@ -23,9 +23,9 @@ export function runProgram(job: ProgramJob, say: (at: At) => void): ProgramResul
   return { kind: 'program', outcome: isFailure(second) ? second : (findVariation(first, second) ?? first) };
 }
 
-const isFailure = (outcome: readonly Exported[] | JobFailure): outcome is JobFailure => 'kind' in outcome;
+const isFailure = (outcome: readonly ExportedValue[] | JobFailure): outcome is JobFailure => 'kind' in outcome;
 
-function runProgramOnce({ file }: ProgramJob, loader: Loader): readonly Exported[] | JobFailure {
+function runProgramOnce({ file }: ProgramJob, loader: Loader): readonly ExportedValue[] | JobFailure {
   try {
     const definitions = readDefinitions(loader.load(file)['default']);
     if (typeof definitions === 'string') return { kind: 'threw', why: definitions, where: null };
@@ -52,8 +52,8 @@ function readDefinitions(exported: unknown): NamedDefinitions | string {
   return all as unknown as NamedDefinitions;
 }
 
-function evaluateDefinitions(definitions: NamedDefinitions, loader: Loader): readonly Exported[] | JobFailure {
-  const exported: Exported[] = [];
+function evaluateDefinitions(definitions: NamedDefinitions, loader: Loader): readonly ExportedValue[] | JobFailure {
+  const exported: ExportedValue[] = [];
   for (const [name, { schema, value }] of definitions) {
     try {
       const owner = loader.findSchema(schema);
@@ -69,8 +69,9 @@ function evaluateDefinitions(definitions: NamedDefinitions, loader: Loader): rea
   return exported;
 }
 
-function findVariation(first: readonly Exported[], second: readonly Exported[]): JobFailure | null {
-  const jsonOf = (all: readonly Exported[], name: string) => all.find((one) => one.name === name)?.json ?? 'no value';
+function findVariation(first: readonly ExportedValue[], second: readonly ExportedValue[]): JobFailure | null {
+  const jsonOf = (all: readonly ExportedValue[], name: string) =>
+    all.find((one) => one.name === name)?.json ?? 'no value';
   const names = new Set([...first, ...second].map(({ name }) => name));
   for (const name of names) {
     const [before, after] = [jsonOf(first, name), jsonOf(second, name)];

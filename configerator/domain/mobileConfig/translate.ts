@@ -26,7 +26,7 @@ export interface Backends {
   readonly gate: (project: string) => boolean | undefined;
 }
 
-export interface Translated {
+export interface TranslationResult {
   readonly values: Readonly<Record<string, FieldValue>>;
   /** Fields without a known value at present: the client keeps its own. */
   readonly kept: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export function translate(
   schema: MobileSchema,
   sources: Translation[string] | undefined,
   backends: Backends,
-): Translated {
+): TranslationResult {
   const values: Record<string, FieldValue> = {};
   const kept: Record<string, string> = {};
   for (const [field, type] of Object.entries(schema)) {
@@ -56,9 +56,9 @@ export function isFieldValue(type: FieldType, value: unknown): value is FieldVal
   return type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
-type Read = { readonly value: unknown } | { readonly why: string };
+type SourceReadResult = { readonly value: unknown } | { readonly why: string };
 
-function readSource(source: Source, { config, gate }: Backends): Read {
+function readSource(source: Source, { config, gate }: Backends): SourceReadResult {
   try {
     if ('constant' in source) return { value: source.constant };
     if ('config' in source)
@@ -73,7 +73,7 @@ function readSource(source: Source, { config, gate }: Backends): Read {
   }
 }
 
-const toReadResult = (value: unknown): Read =>
+const toReadResult = (value: unknown): SourceReadResult =>
   value === undefined ? { why: 'its configuration is not there' } : { value };
 
 function inside(value: unknown, path: string): unknown {

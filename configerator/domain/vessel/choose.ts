@@ -27,7 +27,7 @@ export interface Swarm {
   readonly seed: number;
 }
 
-export interface Ask {
+export interface PieceRequest {
   readonly piece: number;
   readonly peer: string;
 }
@@ -42,7 +42,7 @@ const SLOW_MS = 2000;
  * source is never idle while it alone has some. Then comes the rarest piece of the nearest peers, then of those further away, and last come slow
  * pieces. Among equally rare pieces, each host begins with different ones.
  */
-export function nextAsk(swarm: Swarm, now: number): Ask | undefined {
+export function nextAsk(swarm: Swarm, now: number): PieceRequest | undefined {
   const awake = swarm.peers.filter(({ restsUntil }) => restsUntil <= now);
   const free = awake.filter(({ asked, distance }) => asked < (distance === 3 ? 1 : PER_PEER));
   if (free.length === 0) return undefined;

@@ -1,5 +1,5 @@
 /** A package on the disk of a host. */
-export interface Shelved {
+export interface CachedPackage {
   readonly key: string;
   readonly bytes: number;
   /** The configuration names it, or an application uses it. */
@@ -9,7 +9,11 @@ export interface Shelved {
 }
 
 /** The packages to delete so that `bytes` more fit: none that are needed, the oldest first. Undefined if they do not fit. */
-export function toRemove(shelved: readonly Shelved[], bytes: number, most: number): readonly string[] | undefined {
+export function toRemove(
+  shelved: readonly CachedPackage[],
+  bytes: number,
+  most: number,
+): readonly string[] | undefined {
   let over = shelved.reduce((sum, one) => sum + one.bytes, bytes) - most;
   const gone: string[] = [];
   const spare = shelved.filter(({ isNeeded }) => !isNeeded).toSorted((a, b) => a.wantedAt - b.wantedAt);

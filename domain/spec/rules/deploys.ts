@@ -18,7 +18,7 @@ export function listPlacedDeploys(
 }
 
 /** An action that judges tasks by checks: a deploy or a canary, with the times at which it does. */
-export interface Judging {
+export interface JudgingAction {
   readonly name: string;
   readonly path: Path;
   readonly checks: readonly HealthCheck[];
@@ -38,8 +38,8 @@ export interface JudgedPhase {
 }
 
 /** All actions that judge by checks. */
-export function listJudgingActions(spec: PipelineSpec): Judging[] {
-  return Object.entries(spec.actions).flatMap(([name, action]): Judging[] => {
+export function listJudgingActions(spec: PipelineSpec): JudgingAction[] {
+  return Object.entries(spec.actions).flatMap(([name, action]): JudgingAction[] => {
     if (action.type !== 'deploy' && action.type !== 'canary') return [];
     const { healthChecks: checks, healthInterval: intervalMs } = action.with;
     const judging = { name, path: ['actions', name, 'with'], checks, intervalMs };

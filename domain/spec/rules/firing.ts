@@ -7,7 +7,7 @@ import { formatDuration, plural } from '../../text';
 import type { HealthCheck } from '../health';
 import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
-import { listJudgingActions, type JudgedPhase, type Judging } from './deploys';
+import { listJudgingActions, type JudgedPhase, type JudgingAction } from './deploys';
 
 /** Checks that can never be unhealthy, never be healthy, or never compare with the side that they name. */
 const findFiringFaults: Rule = (spec) =>
@@ -45,7 +45,7 @@ function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): F
 function checkHoldLength(
   path: Path,
   check: HealthCheck,
-  { intervalMs, longestBakeMs, whileUpdating }: Judging,
+  { intervalMs, longestBakeMs, whileUpdating }: JudgingAction,
 ): Finding[] {
   const hold = check.for;
   if (hold === undefined || check.onUnhealthy !== 'ignore' || whileUpdating) return [];
@@ -59,7 +59,7 @@ function checkHoldLength(
 const timesUnhealthy = (hold: Exclude<HealthCheck['for'], number | undefined>): number =>
   'within' in hold ? hold.failures : hold.evaluations;
 
-function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }: Judging): Finding[] {
+function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }: JudgingAction): Finding[] {
   if (check.compare !== 'control' || whileUpdating || !phases.every(takesWholeUnits)) return [];
   const which =
     phases.length === 0 ? 'there is no phase before all tasks are updated' : 'every phase updates whole units';
@@ -71,7 +71,7 @@ function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }:
 const takesWholeUnits = ({ amount }: JudgedPhase): boolean => 'units' in amount || 'all' in amount;
 
 /** Too little data is inconclusive, so such a phase extends its bake and then pauses with every version. */
-function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[] {
+function fewSamples(path: Path, check: HealthCheck, judging: JudgingAction): Finding[] {
   const lookback = computeLookback(check, judging.intervalMs);
   const needed = check.minSamples ?? 0;
   const samplesOf = (tasks: number): number => tasks * maxPoints(lookback);
@@ -84,7 +84,7 @@ function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[]
 }
 
 /** The other tasks may be many, but the same tasks before the deploy have only as many values as now. */
-function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] {
+function fewValues(path: Path, check: HealthCheck, judging: JudgingAction): Finding[] {
   const ranks = getRankMethod(check);
   if (ranks === undefined || check.compare !== 'before') return [];
   const lookback = computeLookback(check, judging.intervalMs);
@@ -107,7 +107,7 @@ const maxPoints = (lookbackMs: number): number => Math.ceil(lookbackMs / stepFor
 /** The first phases, as far as the file states their number of updated tasks in a unit. */
 function listCountedPhases(
   { scope }: HealthCheck,
-  { phases }: Judging,
+  { phases }: JudgingAction,
 ): { readonly name: string; readonly tasks: number }[] {
   if (scope === 'deploy') return [];
   const end = phases.findIndex(({ amount }) => !('count' in amount));

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Bug } from '../domain/bug';
-import { formatBuiltKey, type Affected, type Built } from '../domain/hits';
+import { formatBuiltKey, type AffectedBuild, type TargetBuild } from '../domain/hits';
 import { ConveyorError } from '../../../domain/errors';
 import { workflowIds } from '../../../domain/ids';
 import { callExtension } from '../../../sdk/client';
@@ -21,11 +21,11 @@ export const listDependencyGraphs = ({ registry }: Pick<GraphPorts, 'registry'>)
 export async function findAffectedTargets(
   ports: GraphPorts,
   bug: Bug,
-  built: readonly Built[],
-): Promise<ReadonlyMap<string, Affected>> {
+  built: readonly TargetBuild[],
+): Promise<ReadonlyMap<string, AffectedBuild>> {
   const graphs = listDependencyGraphs(ports);
   const refusals: Error[] = [];
-  const affected: Affected[] = [];
+  const affected: AffectedBuild[] = [];
   for (const graph of graphs)
     try {
       affected.push(...(await askInPages(ports, graph, bug, built)));
@@ -42,9 +42,9 @@ async function askInPages(
   ports: GraphPorts,
   graph: ExtensionRef,
   bug: Bug,
-  built: readonly Built[],
-): Promise<readonly Affected[]> {
-  const affected: Affected[] = [];
+  built: readonly TargetBuild[],
+): Promise<readonly AffectedBuild[]> {
+  const affected: AffectedBuild[] = [];
   for (let at = 0; at === 0 || at < built.length; at += MAX_BUILT_TARGETS)
     affected.push(...(await askGraph(ports, graph, bug, built.slice(at, at + MAX_BUILT_TARGETS))));
   return affected;
@@ -55,8 +55,8 @@ async function askGraph(
   { registry, fetch }: GraphPorts,
   service: ExtensionRef,
   { id, target, from, to }: Bug,
-  among: readonly Built[],
-): Promise<readonly Affected[]> {
+  among: readonly TargetBuild[],
+): Promise<readonly AffectedBuild[]> {
   const { depth } = registry.bugs;
   const { affected } = await callExtension({
     ...{ service, protocol: dependencyGraphProtocol, method: 'getDependents' },

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../../../domain/artifact';
 import { hitWords, isInForce, toNamedOnly, type Bug, type BugRecords } from '../domain/bug';
-import { listBuiltTargets, hitAmong, type Affected, type ArtifactHit } from '../domain/hits';
+import { listBuiltTargets, hitAmong, type AffectedBuild, type ArtifactHit } from '../domain/hits';
 import { workflowIds } from '../../../domain/ids';
 import { neverRan } from '../../../domain/queryRefusals';
 import type { BugLook } from '../../../domain/release/bugNotice';
@@ -50,7 +50,7 @@ async function findBugHit(
 }
 
 /** Failures that no retry changes, such as a revision that the graph does not know, count as no answer. */
-function unlessRefused(error: unknown): ReadonlyMap<string, Affected> {
+function unlessRefused(error: unknown): ReadonlyMap<string, AffectedBuild> {
   if (isRefusal(error)) return new Map();
   throw error;
 }

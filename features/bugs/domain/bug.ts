@@ -30,12 +30,12 @@ export interface Bug extends BugReport {
   readonly id: string;
   readonly reportedBy: string;
   readonly at: string;
-  readonly closed: Closing | null;
+  readonly closed: BugClosure | null;
   /** The result of the search; null before the first has ended. */
   readonly search: BugSearch | null;
 }
 
-export interface Closing {
+export interface BugClosure {
   readonly by: string;
   readonly at: string;
   readonly reason: string;

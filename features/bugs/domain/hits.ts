@@ -5,26 +5,26 @@ import { cutText } from '../../../domain/size';
 /** Artifacts that contain a bug, from answers of dependency graphs. */
 
 /** A target as it was built. */
-export interface Built {
+export interface TargetBuild {
   readonly target: string;
   readonly revision: string;
 }
 
 /** A queried target that contains the bug, with the dependency chain. */
-export interface Affected extends Built {
+export interface AffectedBuild extends TargetBuild {
   readonly depth: number;
   readonly path: readonly string[];
 }
 
 /** The targets of artifacts, each once; artifacts without one are left out. */
-export function listBuiltTargets(artifacts: readonly Artifact[]): readonly Built[] {
+export function listBuiltTargets(artifacts: readonly Artifact[]): readonly TargetBuild[] {
   const all = artifacts.flatMap(({ builtFrom: from }) =>
     from?.target === undefined ? [] : [{ target: from.target, revision: from.revision }],
   );
   return [...new Map(all.map((built) => [formatBuiltKey(built), built])).values()];
 }
 
-export const formatBuiltKey = ({ target, revision }: Built): string => `${revision} ${target}`;
+export const formatBuiltKey = ({ target, revision }: TargetBuild): string => `${revision} ${target}`;
 
 /** The identity of an artifact that contains a bug, with the dependency chain. */
 export interface ArtifactHit {
@@ -35,7 +35,7 @@ export interface ArtifactHit {
 /** The first artifact that contains the bug, with the chain; undefined if none does. */
 export function hitAmong(
   artifacts: readonly Artifact[],
-  affected: ReadonlyMap<string, Affected>,
+  affected: ReadonlyMap<string, AffectedBuild>,
 ): ArtifactHit | undefined {
   for (const artifact of artifacts)
     for (const built of listBuiltTargets([artifact])) {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ON_RUNNING, type OnRunning } from '../../../domain/release/bugNotice';
+import { ON_RUNNING, type RunningDeployPolicy } from '../../../domain/release/bugNotice';
 
 /** How bugs in dependencies are handled: `bugs` of conveyor.config.yaml. */
 export interface BugSettings {
   /** The longest chain of dependencies that counts. */
   readonly depth: number;
   /** The effect of a new bug on running deploys that contain it. */
-  readonly onRunning: OnRunning;
+  readonly onRunning: RunningDeployPolicy;
 }
 
 /** Nearly all chains from bugs to programs are shorter. */

@@ -54,11 +54,11 @@ export interface BugsOrder {
 }
 
 /** The caller. */
-interface Asking extends Proven {
+interface BugCaller extends Proven {
   readonly actor: string;
 }
-export type ReportInput = BugReport & Asking;
-export type CloseInput = BugClose & Asking;
+export type ReportInput = BugReport & BugCaller;
+export type CloseInput = BugClose & BugCaller;
 
 const bugsQuery = defineQuery<BugRecords>('bugs');
 const reportUpdate = defineUpdate<Bug, [ReportInput]>('report-bug');

@@ -69,12 +69,12 @@ const ticketRequest = (ticket: OpenTicket, { assignees, ...text }: TicketText): 
 interface TicketPort {
   openTicket(key: string, request: Ticket): Promise<{ readonly ticket: string }>;
   updateTicket(key: string, request: Ticket): Promise<{ readonly state: 'open' | 'closed' }>;
-  closeTicket(key: string, request: TicketClosing): Promise<object>;
+  closeTicket(key: string, request: CloseTicketRequest): Promise<object>;
 }
-type TicketClosing = RequestOf<TicketProtocol['closeTicket']>;
+type CloseTicketRequest = RequestOf<TicketProtocol['closeTicket']>;
 
 function portOver({ fetch }: ServicePorts, service: ExtensionRef): TicketPort {
-  const common = (key: string, { key: ticket, pipeline }: TicketClosing | Ticket) => ({
+  const common = (key: string, { key: ticket, pipeline }: CloseTicketRequest | Ticket) => ({
     ...{ service, protocol: ticketProtocol, key },
     context: { pipeline, release: 0, deployId: ticket, actor: 'service:conveyor', config: {} },
     ...(fetch === undefined ? {} : { fetch }),
@@ -95,7 +95,7 @@ const EVENTS: Readonly<Record<keyof TicketProtocol, string>> = {
 
 /** A webhook's tickets are named by their keys, and it does not report which of them people close. */
 function webhookPort(ports: ServicePorts, service: ExtensionRef): TicketPort {
-  const send = async (method: keyof TicketProtocol, id: string, data: TicketClosing | Ticket): Promise<void> => {
+  const send = async (method: keyof TicketProtocol, id: string, data: CloseTicketRequest | Ticket): Promise<void> => {
     const atMs = await ports.clock.now();
     const event = { specversion: '1.0', id, source: '/conveyor/freshness', type: EVENTS[method] };
     const about = { subject: data.pipeline, time: formatTime(atMs), datacontenttype: 'application/json', data };

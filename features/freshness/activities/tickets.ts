@@ -67,7 +67,7 @@ async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound
   const [pipelines, now] = [await pipelinesByName(ports), await ports.clock.now()];
   const steps = round.open.map((ticket) => ticketStep(ticket, pipelines.get(ticket.pipeline), freshness, now));
   const desk = new TicketDesk(service, async () => (await ports.clock.now()) - now >= MAX_TENDING_MS);
-  const taken = new Map<TicketStep, StepTaken>();
+  const taken = new Map<TicketStep, TicketStepResult>();
   await atOnce(CALLS_AT_ONCE, steps, async (step) => void taken.set(step, await desk.take(step)));
   const all = steps.flatMap((step) => taken.get(step) ?? []);
   const open = all.flatMap(({ ticket }) => ticket ?? []);
@@ -78,7 +78,7 @@ async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound
 const NO_SERVICE = 'freshness.tickets of conveyor.config.yaml names no service any more, so tickets stay as they are';
 
 /** The result of a step: the ticket after it, or undefined if the ticket is closed. */
-interface StepTaken {
+interface TicketStepResult {
   readonly ticket: OpenTicket | undefined;
   readonly event?: RoundEvent;
 }
@@ -99,7 +99,7 @@ class TicketDesk {
     return this.answers === 0 ? this.silence : null;
   }
 
-  async take(step: TicketStep): Promise<StepTaken> {
+  async take(step: TicketStep): Promise<TicketStepResult> {
     if (step.kind === 'keep') return { ticket: step.ticket };
     if (this.silent >= MAX_UNANSWERED) return createMissedStep(step, 'late', this.silence ?? '');
     if (await this.isOver()) return createMissedStep(step, 'late', 'its service did not come to it within an hour');
@@ -125,7 +125,7 @@ class TicketDesk {
   }
 
   /** @throws ConveyorError like the service */
-  private async ask(step: Exclude<TicketStep, { kind: 'keep' }>): Promise<StepTaken> {
+  private async ask(step: Exclude<TicketStep, { kind: 'keep' }>): Promise<TicketStepResult> {
     const { service } = this;
     switch (step.kind) {
       case 'close':
@@ -148,7 +148,7 @@ class TicketDesk {
 
 const CLOSED = { closedByHand: true } as const;
 
-const createMissedStep = ({ ticket }: TicketStep, kind: 'late' | 'refused', why: string): StepTaken => ({
+const createMissedStep = ({ ticket }: TicketStep, kind: 'late' | 'refused', why: string): TicketStepResult => ({
   ticket,
   event: { kind, said: cutText(`${ticket.pipeline}: ${why}`, 300) },
 });

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../domain/milliseconds';
 import { isGroup, type Principal } from '../../../domain/principals';
 import { cutText } from '../../../domain/size';
 import { joinWords, plural, withReason } from '../../../domain/text';
-import type { PipelineSummary, Stopped } from '../../../domain/views';
+import type { PipelineSummary, PipelineStopView } from '../../../domain/views';
 import type { FreshnessPolicy } from './policy';
 import type { FreshnessView } from './view';
 
@@ -74,7 +74,7 @@ export function ticketText(
   };
 }
 
-function formatStopLines({ id, because }: FreshnessView, stopped: Stopped | undefined): readonly string[] {
+function formatStopLines({ id, because }: FreshnessView, stopped: PipelineStopView | undefined): readonly string[] {
   if (because === null) return [];
   const by = stopped ? withReason(` by ${stopped.actor} since ${stopped.at}`, stopped.reason) : '';
   const verb = because === 'held' ? 'unhold' : 'unfreeze';

@@ -1,7 +1,7 @@
 import { actionServiceProtocol } from '../../protocol/actionService';
 import { ACTION_SERVICE_CHECKS, type ActionServiceSubject } from '../actionService';
 import { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from '../artifactFinder';
-import { Broken } from '../check';
+import { BrokenRuleError } from '../check';
 import { Conversation, type Reachable } from '../conversation';
 import { DATA_SOURCE_CHECKS, type DataSourceSubject } from '../dataSource';
 import { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from '../dependencyGraph';
@@ -26,7 +26,7 @@ export function liveActionService(
     for (const deadline = options.now() + options.settleMs; ; await options.sleep(POLL_MS)) {
       if ((await progress(runId)) !== 'running') return;
       if (options.now() > deadline)
-        throw new Broken(`after ${options.settleMs / 1000} s getRunProgress still says running`);
+        throw new BrokenRuleError(`after ${options.settleMs / 1000} s getRunProgress still says running`);
     }
   };
   return {
@@ -90,9 +90,9 @@ export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSett
   };
 }
 
-/** Whether the service answers. @throws Broken */
+/** Whether the service answers. @throws BrokenRuleError */
 async function ensureReachable<S extends Reachable>(subject: S, method: string): Promise<S> {
   const talk = new Conversation(subject);
   if ((await talk.post(method, '{')) !== null) return subject;
-  throw new Broken(`${method}: ${talk.calls[0]?.answer ?? 'no answer'}`);
+  throw new BrokenRuleError(`${method}: ${talk.calls[0]?.answer ?? 'no answer'}`);
 }

@@ -1,4 +1,4 @@
-import { Broken, Skipped } from '../check';
+import { BrokenRuleError, SkippedRuleError } from '../check';
 import { Conversation, type Reachable } from '../conversation';
 import { PUSH_TYPE_CHECKS } from '../pushType/suite';
 import { PushTypeWorld, type TrackedUnit, type PushTypeSubject } from '../pushType/world';
@@ -67,7 +67,9 @@ class LiveFleet {
     for (const unit of this.options.units) {
       const outdated = await world.outdated(version, unit);
       if (outdated !== 0)
-        throw new Broken(`${unit} could not be brought back to ${version} after a check: ${outdated} tasks differ`);
+        throw new BrokenRuleError(
+          `${unit} could not be brought back to ${version} after a check: ${outdated} tasks differ`,
+        );
     }
     this.sent = new Set();
   }
@@ -78,16 +80,19 @@ class LiveFleet {
     const wanted = [...this.options.units].sort().join(', ');
     const there = units.map(({ id }) => id).sort();
     if (there.join(', ') !== wanted)
-      throw new Broken(`fetchDeployUnits answered the units ${there.join(', ') || '(none)'}, the flags name ${wanted}`);
+      throw new BrokenRuleError(
+        `fetchDeployUnits answered the units ${there.join(', ') || '(none)'}, the flags name ${wanted}`,
+      );
     const [first, second] = this.options.units.map((name) => units.find(({ id }) => id === name));
-    if (!first || !second) throw new Broken('two units are needed');
+    if (!first || !second) throw new BrokenRuleError('two units are needed');
     for (const { id, size, version, mixed, available } of units) {
-      if (size < LEAST_TASKS) throw new Broken(`${id} has ${size} tasks, the checks need ${LEAST_TASKS} or more`);
-      if (version === null || mixed) throw new Broken(`${id} runs no single version: bring it to one first`);
-      if (!available) throw new Broken(`${id} is unavailable`);
+      if (size < LEAST_TASKS)
+        throw new BrokenRuleError(`${id} has ${size} tasks, the checks need ${LEAST_TASKS} or more`);
+      if (version === null || mixed) throw new BrokenRuleError(`${id} runs no single version: bring it to one first`);
+      if (!available) throw new BrokenRuleError(`${id} is unavailable`);
     }
     if (first.version !== second.version)
-      throw new Broken(
+      throw new BrokenRuleError(
         `${first.id} runs ${first.version}, ${second.id} runs ${second.version}: bring both to one version`,
       );
     return { version: first.version ?? '', sizes: [first.size, second.size] };
@@ -107,7 +112,7 @@ class LiveFleet {
         return;
       if (now() < deadline) continue;
       const busy = units.filter(({ state }) => MOVING_STATES.has(state)).map(({ id, state }) => `${id} ${state}`);
-      throw new Broken(
+      throw new BrokenRuleError(
         `after ${settleMs / 1000} s trackUpdates still says: ${busy.join(', ') || 'counts that change'}`,
       );
     }
@@ -119,7 +124,7 @@ class LiveFleet {
       const units = await this.track(updateId);
       if (units.some(({ updated }) => updated > 0)) return;
       if (now() > deadline)
-        throw new Broken(`after ${settleMs / 1000} s trackUpdates says of no task that it is updated`);
+        throw new BrokenRuleError(`after ${settleMs / 1000} s trackUpdates says of no task that it is updated`);
     }
   }
 
@@ -161,5 +166,5 @@ const isStill = ({ updated, live, failed, unreachable, gone }: TrackedUnit): boo
   live + failed + unreachable + gone >= updated;
 
 const unlessSkipped = (error: unknown): void => {
-  if (!(error instanceof Skipped)) throw error;
+  if (!(error instanceof SkippedRuleError)) throw error;
 };

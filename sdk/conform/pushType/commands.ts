@@ -1,4 +1,4 @@
-import { demand, demandEqual, demandFields, demandRefusal, Skipped } from '../check';
+import { demand, demandEqual, demandFields, demandRefusal, SkippedRuleError } from '../check';
 import { pushTypeCheck, type PushTypeWorld } from './world';
 
 const UPDATE_COMMANDS = ['pauseUpdates', 'resumeUpdates', 'cancelUpdates'] as const;
@@ -15,7 +15,7 @@ async function interruptAndSend(world: PushTypeWorld, method: (typeof UPDATE_COM
   await world.interrupt();
   await sendUpdateCommand(world, method);
   const now = await world.progress(world.update);
-  if (now?.state === 'done') throw new Skipped('slow', 'all tasks were updated before the command came');
+  if (now?.state === 'done') throw new SkippedRuleError('slow', 'all tasks were updated before the command came');
 }
 
 /** Commands of users to a running update. */
@@ -47,7 +47,7 @@ export const COMMAND_CHECKS = [
       await sendUpdateCommand(world, 'pauseUpdates', world.update, [world.first]);
       await world.settle();
       const first = await world.progress(world.update);
-      if (first?.state === 'done') throw new Skipped('slow', 'all tasks were updated before the pause came');
+      if (first?.state === 'done') throw new SkippedRuleError('slow', 'all tasks were updated before the pause came');
       demandFields(first, { state: 'paused' }, `${world.first}, which was paused`);
       const second = await world.progress(world.update, world.second);
       demandFields(second, { state: 'done', live: world.secondSize }, `${world.second}, which was not`);

@@ -1,6 +1,6 @@
 import type { RequestInput, ResponseOf } from '../../protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../../protocol/pushType';
-import { Skipped, type ConformCheck } from '../check';
+import { SkippedRuleError, type ConformCheck } from '../check';
 import type { Conversation, Reachable } from '../conversation';
 
 /** A push type under test, in a world whose time the suite controls. */
@@ -36,7 +36,7 @@ export type TargetInput = UpdateInput['targets'][number];
 export type TrackedUnit = ResponseOf<PushTypeMethods['trackUpdates']>['units'][number];
 
 /** The part of a call about its deploy. */
-interface Asking {
+interface CallContextOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly fence?: number | undefined;
 }
@@ -80,7 +80,7 @@ export class PushTypeWorld {
     method: M,
     request: RequestInput<PushTypeMethods[M]>,
     key?: string,
-    { config = this.subject.config, fence }: Asking = {},
+    { config = this.subject.config, fence }: CallContextOptions = {},
   ): Promise<ResponseOf<PushTypeMethods[M]>> {
     const { pipeline, release } = this.subject;
     const deployId = `deploy/${pipeline}/${release}/deploy/1`;
@@ -151,20 +151,20 @@ export class PushTypeWorld {
   tick = (): Promise<void> => this.subject.tick(this.update);
 
   async grow(): Promise<void> {
-    if (!this.subject.grow) throw new Skipped('grow', 'needs a way to add a task to a unit');
+    if (!this.subject.grow) throw new SkippedRuleError('grow', 'needs a way to add a task to a unit');
     await this.subject.grow(this.first);
   }
 
   /** @throws Skipped if no such version was given */
   get dead(): string {
     if (this.subject.deadVersion !== undefined) return this.subject.deadVersion;
-    throw new Skipped('deadVersion', 'needs a version whose tasks do not come up');
+    throw new SkippedRuleError('deadVersion', 'needs a version whose tasks do not come up');
   }
 
   /** @throws Skipped if no such version was given */
   get newer(): string {
     if (this.subject.newVersions[1] !== undefined) return this.subject.newVersions[1];
-    throw new Skipped('newVersions', 'needs a second new version');
+    throw new SkippedRuleError('newVersions', 'needs a second new version');
   }
 
   /** Stops in the middle of an update. An update that was too fast cannot be interrupted. */
@@ -172,13 +172,16 @@ export class PushTypeWorld {
     await this.tick();
     const now = await this.progress(this.update);
     if (now?.state === 'done')
-      throw new Skipped('slow', `all ${now.targeted} tasks were updated before the update could be interrupted`);
+      throw new SkippedRuleError(
+        'slow',
+        `all ${now.targeted} tasks were updated before the update could be interrupted`,
+      );
   }
 
   /** @throws Skipped if units do not come in pages */
   async requirePages(): Promise<void> {
     const { next } = await this.ask('fetchDeployUnits', { limit: 1 });
-    if (next === undefined) throw new Skipped('pages', 'it gives all its units at once');
+    if (next === undefined) throw new SkippedRuleError('pages', 'it gives all its units at once');
   }
 
   /** @throws Skipped if the method is missing */
@@ -190,7 +193,7 @@ export class PushTypeWorld {
     const request = { units: [...units], percent, toVersion: this.fresh };
     await this.ask('shiftTraffic', request, `${this.update}/${key}`).catch((error: { code?: string }) => {
       if (error.code !== 'extension-lacks-method') throw error;
-      throw new Skipped('shiftTraffic', 'it leaves shiftTraffic out, as it may');
+      throw new SkippedRuleError('shiftTraffic', 'it leaves shiftTraffic out, as it may');
     });
   }
 }

@@ -2,7 +2,7 @@ import {
   countSubscribers,
   toSubscription,
   type Acknowledgement,
-  type Stored,
+  type StoredPathState,
 } from '../../../configerator/domain/subscriptions';
 
 const OVERRIDE = { id: 'u', revision: '3@c', version: 'new', hosts: ['web-1'] };
@@ -11,7 +11,7 @@ const has = (over: Partial<Acknowledgement>): Acknowledgement => ({
   ...over,
 });
 
-test.each<[what: string, stored: Partial<Stored>, has: Partial<Acknowledgement>, state: string]>([
+test.each<[what: string, stored: Partial<StoredPathState>, has: Partial<Acknowledgement>, state: string]>([
   ['has the committed value', {}, {}, 'committed'],
   ['has an older value', {}, { version: 'older' }, 'stale'],
   ['is meant by an override and has it', { overrides: [OVERRIDE] }, { version: 'new', revision: '3@c' }, 'overridden'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterWatch, type Watched } from '../../../domain/deploy/bake';
+import { afterWatch, type BakeWatchResult } from '../../../domain/deploy/bake';
 import { NO_COMMANDS, type Control } from '../../../domain/deploy/control';
 import {
   createCancelledEnding as endOfStopped,
@@ -198,7 +198,7 @@ test('a phase is met exactly when enough of the tasks that still exist are live,
   );
 });
 
-const watched = (fields: Partial<Watched>): Watched => ({
+const watched = (fields: Partial<BakeWatchResult>): BakeWatchResult => ({
   verdict: 'healthy',
   action: 'none',
   young: false,
@@ -207,7 +207,7 @@ const watched = (fields: Partial<Watched>): Watched => ({
 });
 
 describe('a bake', () => {
-  test.each<[string, Partial<Watched>, boolean, object]>([
+  test.each<[string, Partial<BakeWatchResult>, boolean, object]>([
     ['passes when healthy', {}, false, { kind: 'pass' }],
     ['passes when healthy after an extension', {}, true, { kind: 'pass' }],
     ['does not pass while a check is young', { young: true }, true, { kind: 'extend', counts: false }],
@@ -236,7 +236,7 @@ describe('a bake', () => {
   ])('%s', (_, seen, extended, step) => expect(afterWatch(watched(seen), extended)).toEqual(step));
 
   test('passes on healthy alone, and reverts on unhealthy alone', () => {
-    const aWatch = fc.record<Watched>({
+    const aWatch = fc.record<BakeWatchResult>({
       verdict: fc.constantFrom('healthy', 'unhealthy', 'inconclusive', 'errored'),
       action: fc.constantFrom('none', 'revert', 'pause'),
       young: fc.boolean(),

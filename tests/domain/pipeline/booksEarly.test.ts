@@ -1,7 +1,7 @@
 import { admit, enqueueReady, withdraw } from '../../../domain/pipeline/admission';
 import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutcome';
 import type { PipelineState } from '../../../domain/pipeline/state';
-import type { DeployEnded } from '../../../domain/release/state';
+import type { DeployEndRecord } from '../../../domain/release/state';
 import { artifact, deployed, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
 
 const BAD = deployed('deploy', { revertedBy: 'health' }, artifact('kv:2'));
@@ -13,7 +13,7 @@ const waiting = (version: string, onRevert: 'until-newer' | 'hold' = 'until-newe
   return ask(admit(ask(two, 1, 'kv:2'), NOW).state, 2, version);
 };
 /** After the deploy of release 1 ended like this, while the release continues. */
-const after = (state: PipelineState, deploy: DeployEnded): PipelineState =>
+const after = (state: PipelineState, deploy: DeployEndRecord): PipelineState =>
   withdraw(recordDeploy(state, 1, deploy, NOW), { release: 1, action: 'deploy' });
 const told = (state: PipelineState): string[] =>
   admit(state, NOW).decisions.map(({ release, admission }) => `${release} ${admission.kind}`);
@@ -48,7 +48,8 @@ describe('the end of a deploy counts before the next one is admitted, even while
 
   test('and no less when its release ends with it, and says both at once', () => {
     const left = { left: ['kv:2'], before: { units: [] } };
-    const ended = (deploy: DeployEnded): PipelineState => recordRelease(waiting('kv:3'), resultOf(1, [deploy]), NOW);
+    const ended = (deploy: DeployEndRecord): PipelineState =>
+      recordRelease(waiting('kv:3'), resultOf(1, [deploy]), NOW);
     const mixed = deployed('deploy', 'cancelled', artifact('kv:2'));
     expect(told(ended(BAD))).toEqual(['2 granted']);
     expect(ended(BAD)).toMatchObject({ revertsInARow: 1, inherited: {}, deploys: { holder: null } });

@@ -5,7 +5,7 @@ import { startable, thinQueue } from '../../../domain/pipeline/queue';
 import { queueRollback } from '../../../domain/pipeline/rollback';
 import { markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
 import { pipelineStatus } from '../../../domain/pipeline/view';
-import type { DeployEnded } from '../../../domain/release/state';
+import type { DeployEndRecord } from '../../../domain/release/state';
 import { judgeWait } from '../../../domain/release/waitFor';
 import {
   admittedOf,
@@ -20,11 +20,11 @@ import {
 import { artifact, deployed, manual, NOW, resultOf } from '../../builders/pipelineWorld';
 
 const Y = ['kvstore-y'];
-const without = (version: string, skipped: readonly string[] = Y): DeployEnded => {
+const without = (version: string, skipped: readonly string[] = Y): DeployEndRecord => {
   const deploy = deployed('deploy', 'succeeded', artifact(version));
   return { ...deploy, result: { ...deploy.result, skipped } };
 };
-const over = (state: PipelineState, number: number, deploy: DeployEnded): PipelineState =>
+const over = (state: PipelineState, number: number, deploy: DeployEndRecord): PipelineState =>
   recordRelease(state, resultOf(number, [deploy], deploy.artifacts), NOW);
 /** Release 1 brought kv:0 everywhere, release 2 brought kv:2 without y; release 3 follows on, and runs. */
 const following = (more: Parameters<typeof pipelineWith>[1] = {}): PipelineState => {
@@ -37,7 +37,8 @@ const followOns = ({ active }: PipelineState) =>
   );
 const mine = (release = 3) => deployOf(release, { artifacts: [artifact('kv:2')] });
 /** How the follow-on that deploys ended. */
-const ended = (state: PipelineState, deploy: DeployEnded) => recordDeploy(admittedOf(state, mine()), 3, deploy, NOW);
+const ended = (state: PipelineState, deploy: DeployEndRecord) =>
+  recordDeploy(admittedOf(state, mine()), 3, deploy, NOW);
 
 describe('a deploy that left units out', () => {
   test('is followed on by a release of its artifacts for those units', () => {
@@ -49,7 +50,7 @@ describe('a deploy that left units out', () => {
     });
   });
 
-  test.each<[string, DeployEnded]>([
+  test.each<[string, DeployEndRecord]>([
     ['left nothing out', without('kv:2', [])],
     ['was reverted', { ...without('kv:2'), result: { ...without('kv:2').result, outcome: 'reverted' } }],
   ])('is not when it %s', (_, deploy) => expect(followOns(over(pipelineWith(1), 1, deploy))).toEqual([]));
@@ -165,7 +166,7 @@ describe('a follow-on', () => {
 });
 
 describe('the rest that a follow-on did not bring is shown in the status of its pipeline', () => {
-  const failed = (version = 'kv:2'): DeployEnded => {
+  const failed = (version = 'kv:2'): DeployEndRecord => {
     const deploy = deployed('deploy', 'cancelled', artifact(version));
     return { ...deploy, result: { ...deploy.result, outcome: 'failed', classification: 'bad-failure' } };
   };

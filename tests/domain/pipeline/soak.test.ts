@@ -2,7 +2,7 @@ import { admit, enqueueReady } from '../../../domain/pipeline/admission';
 import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { queueRelease, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
 import { judgeSoak, judgeReplaced, type SoakAsk } from '../../../domain/release/soak';
-import type { DeployEnded } from '../../../domain/release/state';
+import type { DeployEndRecord } from '../../../domain/release/state';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
 
 const HOUR = 3_600_000;
@@ -23,7 +23,7 @@ const then = (state: PipelineState, hours: number, version: string, how: Paramet
   const deploy = deployed('staging', how, artifact(version));
   return recordDeploy(running(state, artifact(version)), number, lasting(deploy), at(hours));
 };
-const lasting = (deploy: DeployEnded): DeployEnded => ({
+const lasting = (deploy: DeployEndRecord): DeployEndRecord => ({
   ...deploy,
   result: { ...deploy.result, spans: { ...deploy.result.spans, updateMs: HOUR } },
 });

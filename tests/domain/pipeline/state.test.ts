@@ -15,7 +15,7 @@ import {
 } from '../../../domain/pipeline/state';
 import { findRepeated } from '../../../domain/pipeline/submissions';
 import { pipelineStatus } from '../../../domain/pipeline/view';
-import type { DeployEnded } from '../../../domain/release/state';
+import type { DeployEndRecord } from '../../../domain/release/state';
 import type { CommandInput, PipelineVerb } from '../../../domain/verbs';
 import type { Artifact } from '../../../domain/artifact';
 import type { Trigger } from '../../../domain/views';
@@ -23,7 +23,7 @@ import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running, specOf 
 
 const finder = (key: string | null = null): Trigger => ({ kind: 'finder', actor: 'service:commits', key });
 /** A release of these artifacts that ran and ended with these deploys. */
-const released = (state: PipelineState, ...deploys: DeployEnded[]): PipelineState => {
+const released = (state: PipelineState, ...deploys: DeployEndRecord[]): PipelineState => {
   const artifacts = deploys.flatMap((deploy) => deploy.artifacts);
   return recordRelease(running(state, ...artifacts), resultOf(state.nextNumber, deploys, artifacts), NOW);
 };

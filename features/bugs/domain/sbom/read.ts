@@ -3,10 +3,10 @@ import { isFields } from './fields';
 import type { Sbom } from './sbom';
 import { fromSpdx, isSpdx } from './spdx';
 
-export type SbomRead = { readonly sbom: Sbom } | { readonly problem: string };
+export type SbomReadResult = { readonly sbom: Sbom } | { readonly problem: string };
 
 /** An SBOM from its text, or the reason why the text is not one. */
-export function readSbom(text: string): SbomRead {
+export function readSbom(text: string): SbomReadResult {
   const value = sbomJson(text);
   if (value === undefined) return { problem: 'it is not JSON' };
   if (!isFields(value) || (!isCycloneDx(value) && !isSpdx(value)))

@@ -1,13 +1,13 @@
 import type { Artifact } from '../../../../domain/artifact';
 import { verbOfBug, isBugNotice } from '../../../../domain/release/bugNotice';
-import { listBuiltTargets, hitAmong, formatBuiltKey, type Affected } from '../../../../features/bugs/domain/hits';
+import { listBuiltTargets, hitAmong, formatBuiltKey, type AffectedBuild } from '../../../../features/bugs/domain/hits';
 
 const artifact = (version: string, target?: string): Artifact => ({
   ...{ name: 'executable', kind: 'executable', version, metadata: {} },
   builtFrom: { repository: 'mono', revision: version, ...(target === undefined ? {} : { target }) },
 });
 const BUILT = { target: '//kv:server', revision: '3' };
-const FOUND: Affected = { ...BUILT, depth: 1, path: ['//kv:server', '//lib:rpc'] };
+const FOUND: AffectedBuild = { ...BUILT, depth: 1, path: ['//kv:server', '//lib:rpc'] };
 
 test('artifacts are asked about by what they were built from, each once, and not where they do not say', () => {
   const all = [artifact('3', '//kv:server'), artifact('3', '//kv:server'), artifact('4'), artifact('4', '//kv:server')];
