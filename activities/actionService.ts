@@ -9,7 +9,7 @@ import { createRunCallback } from '../settings/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
-import { requireAllowed, type Authority } from './behalf';
+import { requireAllowed, type Authority } from './authority';
 import { asFailure } from './failure';
 import { look } from './look';
 import type { CallPorts, PushPorts } from './pushCalls';

@@ -10,7 +10,7 @@ import { isOpenStatus } from '../domain/openStatus';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseResult } from '../domain/release/state';
-import type { ReadPlatform } from './behalf';
+import type { ReadPlatform } from './authority';
 import { withHeartbeats, type Clock } from './clock';
 import { pipelineKnows } from './waitFor';
 

@@ -1,6 +1,6 @@
 import type { ClockLook, ExaminationOrder, ExtensionLook } from '../domain/examination';
 import { rootCause } from '../domain/rootCause';
-import { redactUrl, withShownUrls } from '../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../domain/redactUrl';
 import type { ExtensionRef } from '../settings/extensions';
 import type { Registry } from '../settings/registry';
 import { NoAnswer, sendRequest, type Fetch } from '../sdk/request';

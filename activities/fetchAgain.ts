@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { marksOfMany, type BroughtVersion } from '../domain/brought';
+import { marksOfMany, type BroughtVersion } from '../domain/broughtVersions';
 import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
-import type { RestoredDeploy } from '../domain/deploy/held';
+import type { RestoredDeploy } from '../domain/deploy/heldUnits';
 import type { RevertRules } from '../domain/deploy/versionBefore';
 import { toNamed, type NamedUnits, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
-import type { UnlistedUnits } from '../domain/deploy/unlisted';
+import type { UnlistedUnits } from '../domain/deploy/unlistedUnits';
 import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
@@ -14,7 +14,7 @@ import { allowJoined } from './fleetAccess';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { orGone } from './snapshots';
 import { findKeepers } from './keepers';
-import { inspectUnlistedUnits } from './unlisted';
+import { inspectUnlistedUnits } from './unlistedUnits';
 
 /** The units to look at again, and the reason. */
 export interface LookRequest {

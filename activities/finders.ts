@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { decideUse } from '../domain/access/usage';
-import type { SweepRepetition } from '../domain/finder/lasting';
+import type { SweepRepetition } from '../domain/finder/sweepLifetime';
 import type { SweepMemory } from '../domain/finder/memory';
 import { subscriptionPages, type Page } from '../domain/finder/pages';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
@@ -17,7 +17,7 @@ import {
   type SweepSubmission,
   type SweepOutcome,
 } from '../domain/finder/sweep';
-import { groupBy } from '../domain/grouped';
+import { groupBy } from '../domain/groupBy';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 import { recordMeasures, sweepMeasure } from '../domain/metrics';
@@ -26,7 +26,7 @@ import type { Fetch } from '../sdk/request';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
 import type { Registry } from '../settings/registry';
 import { atOnce } from './atOnce';
-import type { ReadPlatform } from './behalf';
+import type { ReadPlatform } from './authority';
 import { withHeartbeats, type Clock } from './clock';
 import { asFailure } from './failure';
 import { findOutputs } from './pipelineOutput';

@@ -1,6 +1,6 @@
 import type { ApprovalAsk } from '../domain/access/approvals';
 import { combineVersions, type Artifact } from '../domain/artifact';
-import { buildKeptUnits, marksOfMany, type BroughtVersion, type KeptUnits } from '../domain/brought';
+import { buildKeptUnits, marksOfMany, type BroughtVersion, type KeptUnits } from '../domain/broughtVersions';
 import {
   planCanary,
   planDeploy,
@@ -11,28 +11,28 @@ import {
   type DeployPlan,
   type PhasePlan,
 } from '../domain/deploy/plan';
-import { whyAllKept } from '../domain/deploy/keptWords';
+import { whyAllKept } from '../domain/deploy/keptUnitsText';
 import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, classifyPattern } from '../domain/deploy/pattern';
 import { someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import { versionOfAll, type RevertRules } from '../domain/deploy/versionBefore';
 import { toNamed, toPart, type NamedUnits, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
-import type { RestoredDeploy } from '../domain/deploy/held';
+import type { RestoredDeploy } from '../domain/deploy/heldUnits';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
-import type { UnlistedUnits } from '../domain/deploy/unlisted';
+import type { UnlistedUnits } from '../domain/deploy/unlistedUnits';
 import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
-import { whetherSigned } from './behalf';
+import { whetherSigned } from './authority';
 import { stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { allowApproved, allowDeploy, allowSources, unitsOfRulesNow, whetherSignedFor } from './fleetAccess';
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { findKeepers } from './keepers';
-import { inspectUnlistedUnits } from './unlisted';
+import { inspectUnlistedUnits } from './unlistedUnits';
 
 /** The deploy to plan, and its kind. */
 export interface PlanRequest {

@@ -1,8 +1,8 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
-import type { BroughtVersion } from '../domain/brought';
-import { areBrought } from '../domain/broughtShapes';
+import type { BroughtVersion } from '../domain/broughtVersions';
+import { areBrought } from '../domain/broughtVersionShapes';
 import {
   BROUGHT_MEMO,
   CANARIES_MEMO,
@@ -20,7 +20,7 @@ import { hasNoSuchQuery } from '../domain/queryRefusals';
 import type { Settings } from '../domain/settings';
 import { formatSummary } from '../domain/markdown';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
-import { requireAllowed, type Authority } from './behalf';
+import { requireAllowed, type Authority } from './authority';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
 import type { CallPorts } from './pushCalls';

@@ -1,4 +1,4 @@
-import { hasUnit, findKeeper, type BroughtVersion, type TaskCounts } from '../domain/brought';
+import { hasUnit, findKeeper, type BroughtVersion, type TaskCounts } from '../domain/broughtVersions';
 import type { Inheritance } from '../domain/deploy/planRevert';
 import type { Unit } from '../domain/fleet/unit';
 import { promptly, REVERT_PATIENCE_MS } from './clock';

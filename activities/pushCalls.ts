@@ -13,7 +13,7 @@ import type { Contradiction } from '../sdk/protocol/contradictions/rules';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../settings/registry';
 import { awaitLastAnswer, REVERT_PATIENCE_MS, type Clock } from './clock';
-import type { Authority, ReadPlatform } from './behalf';
+import type { Authority, ReadPlatform } from './authority';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
 import type { SnapshotStore } from './snapshots';

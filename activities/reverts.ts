@@ -6,7 +6,7 @@ import type { PlannedTarget } from '../domain/deploy/plan';
 import type { MissedTarget, SiftProgress } from '../domain/deploy/sift';
 import { toNamed, NONE_NAMED, selectUnits, type NamedUnits, type Part, type Snapshot } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
-import { CANCEL_BEAT_MS } from './cancelling';
+import { CANCEL_BEAT_MS } from './cancellation';
 import { withHeartbeats } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
@@ -22,7 +22,7 @@ import {
   type PushPorts,
 } from './pushCalls';
 import { withJoined } from './snapshots';
-import { beginSifting, mergeSentParts, siftTargets, type SendAs } from './sifting';
+import { beginSifting, mergeSentParts, siftTargets, type SendAs } from './sift';
 
 /** A request to bring back every task that these updates have reached. */
 export interface RevertRequest {

@@ -10,7 +10,7 @@ import type { ScriptExit } from '../sandbox/scriptProcess';
 import type { Scripts } from '../settings/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { withHeartbeats, wallClock, type Clock } from './clock';
-import { requireAllowed, type ReadPlatform } from './behalf';
+import { requireAllowed, type ReadPlatform } from './authority';
 import { asFailure } from './failure';
 import { lastLine, LogKeeper } from './scriptLog';
 import type { SnapshotStore } from './snapshots';

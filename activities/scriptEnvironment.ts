@@ -3,7 +3,7 @@ import type { Selection } from '../domain/deploy/snapshot';
 import { stepUnits } from '../domain/deploy/steps';
 import type { Scripts } from '../settings/scripts';
 import { unitsIn, type SnapshotStore } from './snapshots';
-import type { Authority } from './behalf';
+import type { Authority } from './authority';
 
 /** One run of a script: an action of its own, or a step of a deploy before or after a phase. */
 export interface ScriptRun extends Authority {

@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
-import { areFewIds, type HeldUnits } from '../domain/deploy/held';
+import { areFewIds, type HeldUnits } from '../domain/deploy/heldUnits';
 import { selectUnits, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';

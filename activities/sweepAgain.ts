@@ -9,7 +9,7 @@ import {
   type SweepOrder,
   type SweepReport,
   type SweepSeen,
-} from '../domain/finder/lasting';
+} from '../domain/finder/sweepLifetime';
 import { memoryAfter, type SweepMemory } from '../domain/finder/memory';
 import type { SweepOutcome } from '../domain/finder/sweep';
 import { sweepId } from '../domain/ids';

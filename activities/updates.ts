@@ -4,9 +4,9 @@ import { countMissingTasks } from '../domain/deploy/progress';
 import type { Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { UnitProgress } from '../domain/fleet/unit';
-import { runCancellable } from './cancelling';
+import { runCancellable } from './cancellation';
 import { askOfPresent } from './fetchUnits';
-import { lookAtUpdates, trackProved, type FollowHeartbeat, type UpdateFollowRequest } from './following';
+import { lookAtUpdates, trackProved, type FollowHeartbeat, type UpdateFollowRequest } from './updateLooks';
 import { look } from './look';
 import {
   keyOfRun,
@@ -21,10 +21,10 @@ import {
   type Invoke,
   type PushPorts,
 } from './pushCalls';
-import { sendUpdates, type PhaseUpdateRequest, type SentUpdates } from './sending';
+import { sendUpdates, type PhaseUpdateRequest, type SentUpdates } from './updateSender';
 import { unitsIn } from './snapshots';
-import { createSteering } from './steering';
-import { type UpdateTrackingRequest, type TrackedUpdate, updateProgress } from './tracking';
+import { createSteering } from './updateCommands';
+import { type UpdateTrackingRequest, type TrackedUpdate, updateProgress } from './unitTracker';
 
 /** The wanted state of the units of a phase, the same for each. */
 export interface PhaseWork {

@@ -1,5 +1,5 @@
 import { conveyorError } from '../domain/errors';
-import { redactUrl } from '../domain/shownUrl';
+import { redactUrl } from '../domain/redactUrl';
 import type { Env } from '../settings/env';
 import type { Archive } from './port';
 import type { ArchiveSettings } from '../settings/archive';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { redactUrl } from '../domain/shownUrl';
+import { redactUrl } from '../domain/redactUrl';
 import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Git } from '../configerator/repository/git';
-import { makeCommits } from '../configerator/repository/importing';
+import { makeCommits } from '../configerator/repository/newCommits';
 import { Lander } from '../configerator/repository/land';
 import { ConfigRepository } from '../configerator/repository/repository';
 import { CONFIG_LIMITS } from '../domain/limits';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryStore } from '../configerator/store/memory';
-import { createPeerClient } from '../configerator/vessel/asking';
+import { createPeerClient } from '../configerator/vessel/peerClient';
 import { pieceDiskIn } from '../configerator/vessel/disk';
 import { listenForPeers } from '../configerator/vessel/listen';
 import type { PieceProvider } from '../configerator/vessel/peerApp';

@@ -2,7 +2,7 @@ import { allUnits, type PageRequest, type UnitsPage } from '../domain/deploy/all
 import { planDeploy } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { redactUrl } from '../domain/shownUrl';
+import { redactUrl } from '../domain/redactUrl';
 import type { Unit } from '../domain/fleet/unit';
 import { listDeployActions, type NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';

@@ -3,7 +3,7 @@ import { onOneLine, escapeUnsafe } from '../domain/plainText';
 import { foldAll, paint, safe, type View } from '../render/paint';
 import { clock, forPeople, localTimes } from '../render/times';
 import type { Io, Screen } from './io';
-import { asTyped } from './typed';
+import { asTyped } from './typedCommand';
 
 /** How a command prints its data: `-o` (docs/reference/cli.md#output). */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;

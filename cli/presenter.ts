@@ -9,7 +9,7 @@ import { forPeople, wholeSeconds } from '../render/times';
 import type { Io } from './io';
 import { liveRegion } from './live';
 import { emit, jsonText, printNote, type Output } from './output';
-import { asTyped } from './typed';
+import { asTyped } from './typedCommand';
 
 /** Why contact was lost. */
 export type ContactLoss = Pick<ConveyorError, 'message' | 'hint'>;

@@ -5,7 +5,7 @@ import { examples, makeCli, type Register } from './commands/command';
 import { describeCommand, isTreeWritten, loadTree } from './completion/tree';
 import type { Io } from './io';
 import { colorFor, emitError, OUTPUT_FORMATS } from './output';
-import { asTyped } from './typed';
+import { asTyped } from './typedCommand';
 import { guardIo } from './screen';
 
 /** Runs one command line, from its arguments to its exit code. Never throws, and never prints a stack trace to people. */

@@ -9,7 +9,7 @@ import { joinWords } from '../domain/text';
 import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import type { StartResult } from '../workflows/messages';
-import { leaveCommand } from './unanswered';
+import { leaveCommand } from './leaveCommand';
 import type { Workflows } from './workflows';
 
 type Receipt = CommandReceipt & { readonly id: string };

@@ -1,6 +1,6 @@
 import { ScheduleNotFoundError, WorkflowFailedError, type ScheduleDescription } from '@temporalio/client';
 import { finderView, type FinderFacts, type SweepSchedule } from '../domain/finder/health';
-import type { SweepReport, SweepSeen } from '../domain/finder/lasting';
+import type { SweepReport, SweepSeen } from '../domain/finder/sweepLifetime';
 import { sweepId } from '../domain/ids';
 import { isOpenStatus } from '../domain/openStatus';
 import { rootCause } from '../domain/rootCause';

@@ -3,7 +3,7 @@ import type { AccessDecision } from '../domain/access/decide';
 import { findProtectingRules } from '../domain/access/protection';
 import type { Door, OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
-import { pickDeployedInputs, findUnsigned, wantsSigned } from '../domain/access/signed';
+import { pickDeployedInputs, findUnsigned, wantsSigned } from '../domain/access/signatureRule';
 import type { Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import { releaseId, type Id } from '../domain/ids';

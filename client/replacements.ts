@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { findReplacement, type BroughtVersion } from '../domain/brought';
-import { areBrought } from '../domain/broughtShapes';
+import { findReplacement, type BroughtVersion } from '../domain/broughtVersions';
+import { areBrought } from '../domain/broughtVersionShapes';
 import { hashConfig } from '../domain/deploy/result';
 import { BROUGHT_MEMO } from '../domain/mutex';
 import type { PipelineState } from '../domain/pipeline/state';

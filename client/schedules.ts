@@ -6,7 +6,7 @@ import {
   type ScheduleOptions,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { isSameOrder, type SweepOrder } from '../domain/finder/lasting';
+import { isSameOrder, type SweepOrder } from '../domain/finder/sweepLifetime';
 import { sweepId } from '../domain/ids';
 import { serverView } from './live';
 

@@ -1,5 +1,5 @@
 import { withoutIsolation, type Guarantee } from './isolation';
-import { redactUrl } from './shownUrl';
+import { redactUrl } from './redactUrl';
 import { noWorkerWords, workerCommand, type Build } from './builds';
 import { describeTemporalState, tlsRemedy, type TemporalState } from './temporalAway';
 import { lastPollWords } from './text';

@@ -1,4 +1,4 @@
-import type { BroughtVersion } from './brought';
+import type { BroughtVersion } from './broughtVersions';
 import { areTexts, isJsonObject, isText } from './json';
 
 /**

@@ -7,7 +7,7 @@ import { dependencyWords, deployWord, PAUSED_SYMBOL, pauseWords, undoneLine, VER
 import { alignRows } from './columns';
 import { foldAll, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows, summaryWords } from './phases';
-import { findGivenReasons, listRepeatedReasons, withoutOwnEnd, withoutReason, withoutReasons } from './repeated';
+import { findGivenReasons, listRepeatedReasons, withoutOwnEnd, withoutReason, withoutReasons } from './repeatedReasons';
 
 /**
  * A deploy for people: its version and state, the reason and end of its wait, its phases, health and timeline, and the

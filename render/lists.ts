@@ -1,6 +1,6 @@
 import type { DeploySummary, HistoryRow, Pause, PipelineSummary, ReleaseSummary } from '../domain/views';
 import { formatNamed } from '../domain/deploy/unavailable';
-import { groupBy } from '../domain/grouped';
+import { groupBy } from '../domain/groupBy';
 import { listTable } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
 import { ago, clock, took, untilWords, wholeSeconds } from './times';

@@ -1,6 +1,12 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../domain/views';
 import { approvalWords } from '../domain/release/approval';
-import { findGivenReasons, listRepeatedReasons, withoutDeployEnds, withoutOwnEnd, withoutReason } from './repeated';
+import {
+  findGivenReasons,
+  listRepeatedReasons,
+  withoutDeployEnds,
+  withoutOwnEnd,
+  withoutReason,
+} from './repeatedReasons';
 import { localTimes, truncateToSeconds } from './times';
 import {
   ACTION_SYMBOLS,

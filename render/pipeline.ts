@@ -5,7 +5,7 @@ import { fieldLines, joinSections, nextSection } from './deploy';
 import { finderRows } from './finders';
 import { releaseTable } from './lists';
 import { alignRows } from './columns';
-import { withoutReason } from './repeated';
+import { withoutReason } from './repeatedReasons';
 import { paint, tint, wrap, type Colors, type View } from './paint';
 import { ago, clock, untilWords } from './times';
 import { artifactWords, PAUSED_SYMBOL } from './words';

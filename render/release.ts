@@ -7,7 +7,13 @@ import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
 import { summaryWords } from './phases';
-import { findGivenReasons, listRepeatedReasons, withoutDeployEnds, withoutReason, withoutReasons } from './repeated';
+import {
+  findGivenReasons,
+  listRepeatedReasons,
+  withoutDeployEnds,
+  withoutReason,
+  withoutReasons,
+} from './repeatedReasons';
 import { ago, clock, took, until, untilWords } from './times';
 import {
   artifactWords,

@@ -8,7 +8,7 @@ import { distribution } from './charts/distribution';
 import { MOST_WORDS, shareMatrix } from './charts/matrix';
 import { ranges, type RangeMark } from './charts/ranges';
 import { linearScale, logScale } from './charts/scale';
-import { drawStackedBars } from './charts/stacked';
+import { drawStackedBars } from './charts/stackedBars';
 import type { StatsTableId } from './statsTables';
 import { percent, shareWords } from './words';
 

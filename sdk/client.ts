@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { parseNestedJson } from '../domain/json';
-import { redactUrl, withShownUrls } from '../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../domain/redactUrl';
 import { contradictionIn } from './protocol/contradictions/rules';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { NoAnswer, sendRequest, type Fetch } from './request';

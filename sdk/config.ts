@@ -1,4 +1,4 @@
-import { ConfigFollower } from './configFollowing';
+import { ConfigFollower } from './configFollower';
 import type { ConfigSchema, ConfigValue, WatchConfigOptions, WatchedConfig } from './configValue';
 
 export type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions, WatchedConfig } from './configValue';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { areTexts, isJsonObject, isText, parseNestedJson, type JsonObject } from '../domain/json';
-import type { Answer, HostPathState } from '../configerator/domain/held';
+import type { Answer, HostPathState } from '../configerator/domain/heldValue';
 import { hasBlobId } from './blobId';
 import { sha256 } from './digest';
 

@@ -1,6 +1,6 @@
 import { parsePackage } from '../configerator/domain/vessel/package';
 import { watchConfig } from './config';
-import { ModelLoader } from './modelLoading';
+import { ModelLoader } from './modelLoader';
 import type { ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';
 
 export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';

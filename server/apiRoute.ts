@@ -7,9 +7,9 @@ import type { Bodies } from './bodies';
 import { parseQuery, readJson } from './body';
 import type { Configuration } from './configuration';
 import type { FrontClient, ServerDeps } from './deps';
-import type { RunEndings } from './ended';
+import type { RunEndings } from './runEndings';
 import type { RequestGate } from './gate';
-import type { SharedReader } from './shared';
+import type { SharedReader } from './sharedRead';
 import type { KeyedQueue } from './turns';
 import type { WebhookHandlers } from './webhooks/routes';
 

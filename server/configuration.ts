@@ -1,8 +1,8 @@
 import { NO_PROGRAMS } from '../configerator/compiler/walls';
 import { runApart } from '../configerator/repository/apart/run';
 import { listValues } from '../configerator/repository/dependencies';
-import type { Difference } from '../configerator/repository/differing';
-import { lookAtChange, readShownValue, listSources, readVersion } from '../configerator/repository/looking';
+import type { Difference } from '../configerator/repository/difference';
+import { lookAtChange, readShownValue, listSources, readVersion } from '../configerator/repository/views';
 import type { Proposer } from '../configerator/repository/propose';
 import { ConfigRepository } from '../configerator/repository/repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../configerator/repository/requests';

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
 import { resolveTaskQueue } from '../client/apply';
-import { auditClient } from '../client/audited';
+import { auditClient } from '../client/auditClient';
 import { queueBacklogs } from '../client/backlogs';
 import { connectTemporal, type Temporal } from '../client/connection';
 import { examine } from '../client/examination';
@@ -27,7 +27,7 @@ import { createApp } from './app';
 import { startAudit } from './audit/start';
 import { DEFAULT_LIMITS, getReadPolicy, type ServerDeps } from './deps';
 import { Identities, type CallerIdentity } from './identity';
-import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, isDevLogin, listen, readPlace } from './listening';
+import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, isDevLogin, listen, readPlace } from './listener';
 
 const DEFAULT_SERVER_URL = 'http://localhost:4500';
 /**

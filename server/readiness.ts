@@ -1,7 +1,7 @@
 import type { ReadinessPart } from '../client/api';
 import { certificateState } from '../domain/certificates';
 import type { ServerDeps } from './deps';
-import { SharedReader } from './shared';
+import { SharedReader } from './sharedRead';
 
 /** Several load balancers may each ask every second. */
 const READY_FRESH_MS = 2_000;

@@ -3,7 +3,7 @@ import { NAME } from '../domain/ids';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
 import { artifactSchema } from '../sdk/protocol/common';
-import { sentMetadata } from './sentMetadata';
+import { sentMetadata } from './webhookMetadata';
 
 /** Schemas of requests and responses; `/openapi.json` is generated from them. */
 

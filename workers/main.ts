@@ -19,7 +19,7 @@ import { openArchive } from '../archive/open';
 import { LiveRegistry } from '../settings/liveRegistry';
 import type { Registry } from '../settings/registry';
 import { requireKeys } from '../settings/seal';
-import { startArchiving } from './archiving';
+import { startArchiving } from './archiver';
 import { buildOptions, WORKER_BUILD } from './build';
 import { createWorker } from './createWorker';
 import { ensureSchedules } from './features';

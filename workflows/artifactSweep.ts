@@ -1,5 +1,5 @@
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
-import type { SweepOrder, SweepReport } from '../domain/finder/lasting';
+import type { SweepOrder, SweepReport } from '../domain/finder/sweepLifetime';
 import { memoryAfter, type SweepMemory } from '../domain/finder/memory';
 import { sweepDetails, type SweepOutcome } from '../domain/finder/sweep';
 import { showDetails } from './details';

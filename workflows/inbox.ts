@@ -5,7 +5,7 @@ import { isNestedTooDeep } from '../domain/json';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { isGroup } from '../domain/principals';
 import { whyNotBelieved, withProof, type Proofs } from '../domain/proof';
-import { whyNoCommand } from '../domain/sentByHand';
+import { whyNoCommand } from '../domain/messageShapes';
 import { cutText } from '../domain/size';
 import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';

@@ -17,8 +17,8 @@ import {
   type BroughtVersion,
   type BroughtReport,
   type ReplacedNotice,
-} from '../domain/brought';
-import { isBrought } from '../domain/broughtShapes';
+} from '../domain/broughtVersions';
+import { isBrought } from '../domain/broughtVersionShapes';
 import {
   BROUGHT_MEMO,
   CANARIES_MEMO,
@@ -47,7 +47,7 @@ import { onSignal } from './inbox';
 import { replacedSignal } from './messages';
 import { lookers } from './proxies';
 import { buildVersioningOptions } from './versioning';
-import { BackgroundTasks } from './waiting';
+import { BackgroundTasks } from './waitFor';
 
 /** These are signals, since the requester is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');

@@ -1,10 +1,10 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
-import type { ReplacedNotice } from '../domain/brought';
+import type { ReplacedNotice } from '../domain/broughtVersions';
 import type { BugNotice } from '../domain/release/bugNotice';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
-import type { ActionRef } from '../domain/pipeline/begun';
+import type { ActionRef } from '../domain/pipeline/actionStart';
 import type { Admission } from '../domain/release/admission';
 import type { Emergency, PipelineStopRecord, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';

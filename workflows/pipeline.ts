@@ -11,7 +11,7 @@ import { admit, differsByDigest, type AdmissionResult } from '../domain/pipeline
 import { nextWake } from '../domain/pipeline/openings';
 import { startable, thinQueue } from '../domain/pipeline/queue';
 import { isKnownBad, type ActiveRelease, type PipelineState } from '../domain/pipeline/state';
-import { reconcileAbandoned } from './pipeline/abandoned';
+import { reconcileAbandoned } from './pipeline/abandonedReleases';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { answerRequests } from './pipeline/requests';
 import { PipelineRun } from './pipeline/run';

@@ -14,7 +14,7 @@ import type { ScriptActivities } from '../activities/script';
 import type { SoakActivities } from '../activities/soak';
 import type { WaitForActivities } from '../activities/waitFor';
 import type { WindowRoomActivities } from '../activities/windowRoom';
-import type { SweepOrder } from '../domain/finder/lasting';
+import type { SweepOrder } from '../domain/finder/sweepLifetime';
 import { KEEPS_FAILING } from '../domain/looks';
 import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';

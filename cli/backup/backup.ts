@@ -19,7 +19,7 @@ import {
   type CopiedFile,
 } from './manifest';
 import type { BackupPlaces } from './places';
-import { findPlace } from './placing';
+import { findPlace } from './placement';
 import { requireRoom } from './needs';
 import { copyRepositories } from './repositories';
 

@@ -7,7 +7,7 @@ import type { Env } from '../../settings/env';
 import { parseHost, parsePort, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';
-import { asWord } from '../typed';
+import { asWord } from '../typedCommand';
 import { auditFiles } from './audit';
 import { databaseFiles } from './database';
 import {
@@ -22,7 +22,7 @@ import {
 } from './files';
 import { PART_NAMES, readManifest, requireNotNewer, type BackupManifest, type BackupPart } from './manifest';
 import { storeFolder, type BackupPlaces } from './places';
-import { placeAll, requireNamed, type LeavablePart, type RestoreItem } from './placing';
+import { placeAll, requireNamed, type LeavablePart, type RestoreItem } from './placement';
 import { conveyorProcesses, findProcessesWith } from './processes';
 import { restoreRepository } from './repositories';
 import { findShortage } from './room';

@@ -1,7 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { changesBetween, type SpecChange } from '../../domain/changes';
 import { ConveyorError } from '../../domain/errors';
-import { groupBy } from '../../domain/grouped';
+import { groupBy } from '../../domain/groupBy';
 import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { renderChanges } from '../../render/changes';
@@ -12,7 +12,7 @@ import { refuseLargeFleets } from '../fleet';
 import { resolveActor, withClient } from '../door';
 import { emit, printNote, printNoteLines } from '../output';
 import { invalidFile, readPipelineFile } from '../pipelineFile';
-import { noteScriptsOff } from '../scriptsAllowed';
+import { noteScriptsOff } from '../scriptsNotice';
 import { examples, type Register } from './command';
 
 interface ApplyResult {

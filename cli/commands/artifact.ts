@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import { findUnsigned } from '../../domain/access/signed';
+import { findUnsigned } from '../../domain/access/signatureRule';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { paint } from '../../render/paint';

@@ -5,13 +5,13 @@ import { makeBackup } from '../backup/backup';
 import { formatFileSize } from '../backup/files';
 import type { BackupManifest } from '../backup/manifest';
 import { backupPlaces, type PlaceOptions } from '../backup/places';
-import { LEAVABLE_PARTS, restoreCommand, type LeavablePart } from '../backup/placing';
+import { LEAVABLE_PARTS, restoreCommand, type LeavablePart } from '../backup/placement';
 import { placesText, restoreBackup, type RestoredMachine } from '../backup/restore';
 import { versionsHere } from '../backup/versions';
 import { EXIT } from '../exit';
 import { emit, printNote } from '../output';
 import { usualAddresses } from '../stack/addresses';
-import { asWord } from '../typed';
+import { asWord } from '../typedCommand';
 import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
 type BackupCall = CommandCall<PlaceOptions & GlobalOptions>;

@@ -1,9 +1,9 @@
 import { conveyorError } from '../../domain/errors';
 import { escapeUnsafe } from '../../domain/plainText';
-import { findCandidates } from '../completion/known';
+import { findCandidates } from '../completion/candidates';
 import { COMPLETION_SCRIPTS } from '../completion/scripts';
 import { loadTree, buildTree } from '../completion/tree';
-import { filterCandidates, findCompletion, type Candidate, type Completion } from '../completion/wanted';
+import { filterCandidates, findCompletion, type Candidate, type Completion } from '../completion/completionRequest';
 import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
 import { examples, type Register } from './command';

@@ -9,7 +9,7 @@ import type { ConnectOptions, Io } from '../io';
 import { resolveActor } from '../door';
 import { emit, printNote } from '../output';
 import { findSelf } from '../self';
-import { asWord } from '../typed';
+import { asWord } from '../typedCommand';
 import { examples, type Register } from './command';
 
 export const initCommand: Register = (program, cli) => {

@@ -5,7 +5,7 @@ import type { PipelineRules } from '../../domain/spec/parse';
 import { readPipelineFile } from '../pipelineFile';
 import { createPercentRules } from '../misleadingPercents';
 import { emit } from '../output';
-import { noteScriptsOff } from '../scriptsAllowed';
+import { noteScriptsOff } from '../scriptsNotice';
 import { EXIT } from '../exit';
 import { examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, loadStats } from './statsReport';

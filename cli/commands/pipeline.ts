@@ -6,7 +6,7 @@ import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { resolveActor, withClient } from '../door';
 import { emit, isFormat, jsonText, printNote } from '../output';
-import { asWord } from '../typed';
+import { asWord } from '../typedCommand';
 import { examples, type Register } from './command';
 
 const exportCommand: Register = (group, cli) => {

@@ -17,7 +17,7 @@ import type { Io } from '../io';
 import { emit, printNote } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
-import { noteScriptsOff } from '../scriptsAllowed';
+import { noteScriptsOff } from '../scriptsNotice';
 import { findRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';

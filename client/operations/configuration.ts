@@ -1,7 +1,7 @@
 import type { CommitInfo } from '../../configerator/repository/commits';
 import type { Dependencies } from '../../configerator/repository/dependencies';
-import type { Difference } from '../../configerator/repository/differing';
-import type { ShownValue, SourceList } from '../../configerator/repository/looking';
+import type { Difference } from '../../configerator/repository/difference';
+import type { ShownValue, SourceList } from '../../configerator/repository/views';
 import type { ChangeInfo } from '../../configerator/repository/repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../../configerator/repository/requests';
 import type { KnownSubscribers, KnownHost } from '../../configerator/subscriptions';

@@ -1,4 +1,4 @@
-import { nameState, type CommittedValue } from './held';
+import { nameState, type CommittedValue } from './heldValue';
 
 /** The first parents of a branch, numbered from 1. */
 export interface CommitLine {

@@ -6,7 +6,7 @@ import { claim } from '../../settings/claim';
 import { localOnly } from '../../sdk/localOnly';
 import { PACKAGES_FOLDER } from '../../sdk/modelDisk';
 import { EtcdStore } from '../store/etcd';
-import { createPeerClient } from '../vessel/asking';
+import { createPeerClient } from '../vessel/peerClient';
 import { pieceDiskIn } from '../vessel/disk';
 import { listenForPeers } from '../vessel/listen';
 import { Vessel } from '../vessel/vessel';

@@ -1,4 +1,4 @@
-import type { Answer } from '../domain/held';
+import type { Answer } from '../domain/heldValue';
 import type { HostAcknowledgement } from '../store/port';
 
 /** The packages that values of a proxy name. */

@@ -6,7 +6,7 @@ import {
   type Answer,
   type CommittedValue,
   type HostPathState,
-} from '../domain/held';
+} from '../domain/heldValue';
 import type { Host } from '../domain/overrides';
 import type { CachedPath } from '../../sdk/configCache';
 import type { StoreEvent } from '../store/port';

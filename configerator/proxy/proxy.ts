@@ -1,5 +1,5 @@
 import { refusePath } from '../domain/commits';
-import type { Answer } from '../domain/held';
+import type { Answer } from '../domain/heldValue';
 import type { Host } from '../domain/overrides';
 import { subscriberId } from '../domain/subscriber';
 import { conveyorError, ConveyorError } from '../../domain/errors';
@@ -7,10 +7,10 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { cutText } from '../../domain/size';
 import type { CachedPath } from '../../sdk/configCache';
 import type { ConfigStore, StoreEvent } from '../store/port';
-import { Acknowledger } from './acknowledging';
+import { Acknowledger } from './acknowledger';
 import { Cache } from './cache';
 import type { Files } from './files';
-import { PathFollower } from './following';
+import { PathFollower } from './pathFollower';
 import type { HostPackages } from './packages';
 import { restoreEntry, createEntry, takeEvent, type PathEntry } from './paths';
 

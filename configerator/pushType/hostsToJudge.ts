@@ -3,7 +3,7 @@ import type { UnitTasks } from '../../sdk/health';
 import type { HealthTargets } from '../../sdk/protocol/pushType';
 import { reservedSlots } from '../../sdk/updates/choose';
 import type { Slot } from '../../sdk/updates/memory';
-import type { ConfigServiceState } from './served';
+import type { ConfigServiceState } from './serviceState';
 
 /**
  * Hosts that have the version from these updates, and hosts that do not, by the names under which they report metrics.

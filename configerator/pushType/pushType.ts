@@ -7,13 +7,13 @@ import { ExtensionError, servePushType, type Call, type ServeOptions } from '../
 import { progressOf, slotsOf } from '../../sdk/updates/choose';
 import type { Slot, State } from '../../sdk/updates/memory';
 import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
-import { takeAlong } from './advancing';
+import { takeAlong } from './updates';
 import type { ConfigFleet } from './fleet';
 import { hostsToJudge } from './hostsToJudge';
 import type { Requester } from './memory';
 import { asRefusal } from './refusal';
-import { findVersionProblems, refuseImpossible, refuseOutdated } from './refusing';
-import type { ConfigServiceState } from './served';
+import { findVersionProblems, refuseImpossible, refuseOutdated } from './versionRefusals';
+import type { ConfigServiceState } from './serviceState';
 import { serviceName, type ConfigPush } from './service';
 import { getUnitRegion, findSharedLabels } from './subscribers';
 import type { WantedVersion } from './versions';

@@ -1,7 +1,7 @@
 import type { Override } from '../store/port';
-import { updateNamedBy } from './exposing';
+import { updateNamedBy } from './exposure';
 import type { ConfigPorts } from './ports';
-import type { ConfigServiceState } from './served';
+import type { ConfigServiceState } from './serviceState';
 
 /** Overrides of finished updates return with an old backup of the store. */
 

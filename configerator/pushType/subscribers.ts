@@ -1,11 +1,11 @@
 import { computeHostPosition } from '../domain/overrides';
 import { subscriberState, type Has } from '../domain/subscriber';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
-import { groupBy } from '../../domain/grouped';
+import { groupBy } from '../../domain/groupBy';
 import { unitOf } from '../../sdk/updates/choose';
 import type { Slot, UnitState } from '../../sdk/updates/memory';
 import type { ConfigStore } from '../store/port';
-import { forgetEmpty, forgetLeft, isEmpty } from './leaving';
+import { forgetEmpty, forgetLeft, isEmpty } from './cleanup';
 import type { ConfigState, Service } from './memory';
 
 /** A host that reads paths of a service. */

@@ -1,8 +1,8 @@
 import type { Artifact } from '../../domain/artifact';
 import type { Slot } from '../../sdk/updates/memory';
-import { keepCommitted } from './committed';
+import { keepCommitted } from './committedVersion';
 import type { ConfigPorts } from './ports';
-import type { ConfigServiceState } from './served';
+import type { ConfigServiceState } from './serviceState';
 import { refuseForeign } from './service';
 
 /** A requested version, and its artifacts. */

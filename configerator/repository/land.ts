@@ -4,7 +4,7 @@ import type { RunMemory } from '../compiler/run';
 import { BlobTexts } from './blobTexts';
 import { readDeltas, readCommitLog, type CommitInfo } from './commits';
 import { listTreeEntries } from './gitTree';
-import { makeCommits } from './importing';
+import { makeCommits } from './newCommits';
 import { Pass, refusalOfError } from './pass';
 import type { ChangeRef, ConfigRepository } from './repository';
 

@@ -9,7 +9,7 @@ import type { BlobTexts } from './blobTexts';
 import { formatLandingTrailer, lastToChange, type CommitInfo, type Delta } from './commits';
 import type { Git } from './git';
 import { linkRefused } from './gitTree';
-import type { NewCommit, NewFile } from './importing';
+import type { NewCommit, NewFile } from './newCommits';
 import type { ChangeRef } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { groupsIn, requirePaths, TAKES_BACK, listTouchedPaths, type RightsOf } from './rights';

@@ -6,7 +6,7 @@ import type { RunMemory } from '../compiler/run';
 import { admitFile, getFileKind, decodeUtf8, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
 import { requireFit, type Draft } from './fit';
 import { listTreeEntries, gitTree, type Blobs } from './gitTree';
-import { makeCommits, type NewFile } from './importing';
+import { makeCommits, type NewFile } from './newCommits';
 import { groupsTrailer, requirePaths, listTouchedPaths } from './rights';
 import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';

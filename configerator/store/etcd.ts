@@ -10,7 +10,7 @@ import { Keys } from './etcdKeys';
 import { EtcdRecords, type FoundRecord, type HeadRecord } from './etcdRecords';
 import { EtcdWatch, type Patience } from './etcdWatch';
 import type { HostAcknowledgement, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
-import { StoreSigning, type SigningKeys } from './signing';
+import { StoreSigning, type SigningKeys } from './signatures';
 
 /** How many concurrent changes of the head are tolerated before giving up. */
 const TRIES = 10;

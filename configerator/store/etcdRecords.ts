@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasBlobId } from '../../sdk/blobId';
 import type { Override, StoredValue } from './port';
-import type { StoreSigning } from './signing';
+import type { StoreSigning } from './signatures';
 
 /** The record at a key. `fault`: why it cannot be trusted. `it` is missing if it cannot be read. `isOwn`: signed with this side's key. */
 export interface FoundRecord<T> {

@@ -1,7 +1,7 @@
-import { nameState, type CommittedValue } from '../domain/held';
+import { nameState, type CommittedValue } from '../domain/heldValue';
 import { whyNotConfigPath } from '../domain/path';
 import { isNewest, isOnLine, isRoundDue, addOverruledStates, wasEverTrue } from '../domain/storeTruth';
-import { groupBy } from '../../domain/grouped';
+import { groupBy } from '../../domain/groupBy';
 import { plural } from '../../domain/text';
 import { lookUp } from '../repository/commits';
 import type { ConfigRepository } from '../repository/repository';

@@ -1,19 +1,19 @@
-import type { Answer } from '../domain/held';
+import type { Answer } from '../domain/heldValue';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { isPackagePath, readPackage, type Package } from '../domain/vessel/package';
 import type { Candidate } from '../domain/vessel/peers';
 import { modelPackageKey } from '../../sdk/modelKey';
 import { pause } from '../../sdk/pause';
 import type { HostAcknowledgement, ConfigStore } from '../store/port';
-import type { PeerClient } from './asking';
+import type { PeerClient } from './peerClient';
 import type { PieceDisk } from './disk';
-import { PackageFetch } from './fetching';
-import { Applications, type LoadReport } from './loading';
+import { PackageFetch } from './packageFetch';
+import { Applications, type LoadReport } from './applications';
 import type { PieceProvider } from './peerApp';
 import type { Pieces } from './pieces';
 import { ReadyVersions } from './ready';
 import { streamPieces } from './inOrder';
-import { KeptPackages } from './kept';
+import { KeptPackages } from './keptPackages';
 
 export interface VesselOptions {
   readonly host: string;

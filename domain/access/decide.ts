@@ -12,7 +12,7 @@ import { grantAccess, denyAccess, type AccessDecision } from './decision';
 import { membership } from './members';
 import { OPERATIONS, type OperationName } from './operations';
 import type { PlatformFacts } from './platform';
-import { whyProtected } from './protected';
+import { whyProtected } from './protectionRefusal';
 import { decideUses } from './usage';
 import type { Request, RequestFacts } from './request';
 

@@ -1,11 +1,11 @@
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause } from '../views';
 import type { Control, Overtaken } from './control';
-import { describeKeptUnits } from './keptWords';
+import { describeKeptUnits } from './keptUnitsText';
 import type { Inheritance } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
-import { describeUnlisted } from './unlisted';
+import { describeUnlisted } from './unlistedUnits';
 
 /** The reasons why a deploy ends; the outcome and the fault follow from them (docs/design/deploy.md#ends). */
 export type Ending =

@@ -1,9 +1,9 @@
-import { onUnits, type BroughtReport } from '../brought';
+import { onUnits, type BroughtReport } from '../broughtVersions';
 import { hash } from '../hash';
 import type { DeploySpec } from '../spec/deploy';
 import { formatTime } from '../text';
 import { failurePoint } from './failurePoint';
-import { buildHeldUnits } from './held';
+import { buildHeldUnits } from './heldUnits';
 import { buildDeployResult, type Ending } from './outcome';
 import { buildInheritance, listReachedParts } from './planRevert';
 import { listSnapshotIds, selectUnits } from './snapshot';

@@ -1,6 +1,6 @@
 import type { ApprovalAsk } from '../access/approvals';
 import type { Artifact } from '../artifact';
-import type { BroughtVersion, KeptUnits } from '../brought';
+import type { BroughtVersion, KeptUnits } from '../broughtVersions';
 import { formatAmount, type Amount } from '../fleet/amount';
 import type { Verdict } from '../health/verdict';
 import type { Policy } from '../principals';
@@ -24,12 +24,12 @@ import type {
 } from '../views';
 import { NO_COMMANDS, type Control, type Overtaken, type DeploySituation } from './control';
 import type { Pattern } from './pattern';
-import type { HeldUnits, RestoredDeploy } from './held';
+import type { HeldUnits, RestoredDeploy } from './heldUnits';
 import type { DeployPlan } from './plan';
 import type { Inheritance, SentPhasePart } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
 import { accrue, NO_TIME } from './spans';
-import type { UnlistedUnits } from './unlisted';
+import type { UnlistedUnits } from './unlistedUnits';
 
 /** The input of a deploy. */
 export interface DeployInput {

@@ -1,7 +1,7 @@
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { FinderView } from '../views';
-import type { SweepReport } from './lasting';
+import type { SweepReport } from './sweepLifetime';
 
 /** The state of a finder that Temporal knows without asking the finder or a worker. Times are ms since the epoch. */
 export interface FinderFacts {

@@ -1,6 +1,6 @@
 import { formatIdentity, type Artifact } from '../artifact';
 import { unfitArtifact, unfitText } from '../excess';
-import { groupBy } from '../grouped';
+import { groupBy } from '../groupBy';
 import { alignCells, list, formatMarkdown, sections } from '../markdown';
 import { formatDuration } from '../text';
 import type { Trigger } from '../views';

@@ -5,13 +5,13 @@ import { isUrgent } from '../release/urgent';
 import { releaseMutex as leave } from '../mutex';
 import { droppable, findFollowOn, goodBefore, withUpdatedUnits, whyDropped } from './followOn';
 import { findKnownBad } from './digests';
-import { cutTexts } from './kept';
+import { cutTexts } from './recordLimits';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { findPlaceHolder, placeIn } from './place';
 import { goesBackTo, isKnownBad, withInherited, type KnownBad, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type OvertakenRelease } from './overtaking';
-import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './begun';
+import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './actionStart';
 
 export interface AdmissionResult {
   readonly state: PipelineState;

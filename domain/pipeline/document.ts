@@ -1,15 +1,15 @@
 import { over } from '../excess';
-import { trimCommands } from '../keptCommands';
+import { trimCommands } from '../commandTrim';
 import { STATE_LIMITS } from '../limits';
 import { isByAdmin, type Policy } from '../principals';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import { jsonBytes } from '../size';
 import { formatTime } from '../text';
 import { KEPT_RELEASES } from './recordOutcome';
-import { fitState } from './fitted';
+import { fitState } from './stateSize';
 import { pickIdentity } from '../artifact';
 import { refuseLargeSpec } from './refuseApply';
-import { asImported, formatSortedFields } from './imported';
+import { asImported, formatSortedFields } from './pipelineImport';
 import { notPermitted, toPolicy, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';

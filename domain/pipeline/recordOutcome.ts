@@ -7,10 +7,10 @@ import type { DeployEndRecord, ReleaseResult } from '../release/state';
 import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
 import { addFollowOn, goodBefore, withUpdatedUnits } from './followOn';
-import { limitHistoryRow, limitArtifact } from './kept';
+import { limitHistoryRow, limitArtifact } from './recordLimits';
 import { markKnownBad } from './knownBad';
 import { getReleasePlace } from './place';
-import { withReplacement } from './replaced';
+import { withReplacement } from './replacement';
 import { recordDisturbance, recordSuccessor, standsSince } from './uptime';
 import { holdPipeline, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 

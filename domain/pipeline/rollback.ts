@@ -1,10 +1,10 @@
 import { formatIdentity, type Artifact } from '../artifact';
-import type { RestoredDeploy } from '../deploy/held';
+import type { RestoredDeploy } from '../deploy/heldUnits';
 import { joinWords, withReason } from '../text';
 import type { DeployOutcome } from '../views';
 import { pickBlamed } from './recordOutcome';
 import { markKnownBad } from './knownBad';
-import { lastOwn, describeReplacement, findReplacingRelease } from './replaced';
+import { lastOwn, describeReplacement, findReplacingRelease } from './replacement';
 import { isQueued } from './room';
 import { queueRelease, holdPipeline, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 

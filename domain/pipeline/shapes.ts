@@ -1,5 +1,5 @@
 import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from '../json';
-import { isTime, whyNoCommand } from '../sentByHand';
+import { isTime, whyNoCommand } from '../messageShapes';
 
 /**
  * Any user of Temporal can send a pipeline's workflow a message by hand, from the Web UI or by `temporal workflow signal`. A message

@@ -1,6 +1,6 @@
 import { formatIdentity, matchesIdentity, pickIdentity, type Artifact } from '../artifact';
-import type { VersionReplacement } from '../brought';
-import type { HeldUnits } from '../deploy/held';
+import type { VersionReplacement } from '../broughtVersions';
+import type { HeldUnits } from '../deploy/heldUnits';
 import type { Inheritance } from '../deploy/planRevert';
 import { STATE_LIMITS } from '../limits';
 import { FREE_MUTEX, type Mutex } from '../mutex';

@@ -10,7 +10,7 @@ import { listBehind } from './behind';
 import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
 import { startable, whyQueued } from './queue';
-import { lastOwn, findReplacingRelease } from './replaced';
+import { lastOwn, findReplacingRelease } from './replacement';
 import { isQueued } from './room';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
 import { findUndoing, withReplaced, withUndone } from './undone';

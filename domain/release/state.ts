@@ -1,5 +1,5 @@
 import type { Artifact } from '../artifact';
-import type { RestoredDeploy } from '../deploy/held';
+import type { RestoredDeploy } from '../deploy/heldUnits';
 import type { DeployResult } from '../deploy/state';
 import type { Emergency, FollowOn, PipelineStopRecord } from '../pipeline/state';
 import type { Policy } from '../principals';

@@ -1,4 +1,4 @@
-import { groupBy } from '../grouped';
+import { groupBy } from '../groupBy';
 import { sameJson } from '../json';
 import { joinWords } from '../text';
 import { deploysWithConfig } from './deployActions';

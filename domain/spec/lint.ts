@@ -5,7 +5,7 @@ import { artifactRules } from './rules/artifacts';
 import { attemptRules } from './rules/attempts';
 import { blackoutRules } from './rules/blackouts';
 import { childrenRules } from './rules/children';
-import { firingRules } from './rules/firing';
+import { firingRules } from './rules/firingChecks';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { graphLimit, limitRules } from './rules/limits';

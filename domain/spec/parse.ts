@@ -7,7 +7,7 @@ import { withCalendars, type CalendarReader } from './calendars';
 import { expandActions, type Expansion } from './expand/expand';
 import { explainIssues, listKnownKeys } from './explain';
 import { lintPipeline } from './lint';
-import { measureExpansion } from './expanded';
+import { measureExpansion } from './expansionSize';
 import { locate, toPosition, type Position } from './locate';
 import { withOrder } from './order';
 import { pipelineSchema, type PipelineSpec } from './pipeline';

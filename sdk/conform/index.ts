@@ -12,7 +12,7 @@ export {
   liveTaskController,
   liveTickets,
 } from './live/others';
-export { inRealTime, type LiveSettings } from './live/waiting';
+export { inRealTime, type LiveSettings } from './live/liveTime';
 export { ACTION_SERVICE_CHECKS, type ActionServiceSubject } from './actionService';
 export { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from './artifactFinder';
 export { DATA_SOURCE_CHECKS, type DataSourceSubject } from './dataSource';

@@ -1,5 +1,5 @@
 import { rootCause } from '../../domain/rootCause';
-import { redactUrl, withShownUrls } from '../../domain/shownUrl';
+import { redactUrl, withShownUrls } from '../../domain/redactUrl';
 import { formatDuration } from '../../domain/text';
 import { parseJson } from '../client';
 import { MIB } from '../protocol/common';

@@ -1,4 +1,4 @@
-import { redactUrl } from '../../domain/shownUrl';
+import { redactUrl } from '../../domain/redactUrl';
 import { callExtension } from '../client';
 import type { Fetch } from '../request';
 import { createErroredResponse, type JudgeRequest, type JudgeResponse } from '../health';

@@ -1,7 +1,7 @@
 import { Flood, summaryText } from '../../domain/audit/flood';
 import { auditEntry, type AuditEntry } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
-import type { Audit } from '../../client/audited';
+import type { Audit } from '../../client/auditClient';
 import type { AuditSettings } from '../../settings/audit/settings';
 import {
   readAudit,

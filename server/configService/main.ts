@@ -19,7 +19,7 @@ import { judgeTargets } from '../../sdk/health';
 import { remoteJudge } from '../../sdk/health/remote';
 import { sourcesQuery } from '../../sdk/health/sources';
 import { localOnly } from '../../sdk/localOnly';
-import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listening';
+import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listener';
 import { Repositories } from './repositories';
 import { createConfigService } from './service';
 

@@ -4,7 +4,7 @@ import { localNamesOnly } from '../../sdk/localOnly';
 import { LiveRegistry } from '../../settings/liveRegistry';
 import type { Registry } from '../../settings/registry';
 import { createHealthService } from './app';
-import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listening';
+import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listener';
 
 /** The Health Check Service as a process: `--port 4600`. It prints one line when it is ready. */
 

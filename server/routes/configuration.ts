@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { requireProposer } from '../../client/about';
-import { withAuditEntry } from '../../client/audited';
+import { withAuditEntry } from '../../client/auditClient';
 import { CONFIG_OPERATIONS } from '../../client/operations/configuration';
 import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import type { ChangeRequest, RequestResult } from '../../configerator/repository/requests';

@@ -3,7 +3,7 @@ import { conveyorError } from '../../domain/errors';
 import { callerRoute, type ApiRoute } from '../apiRoute';
 import type { ServerDeps } from '../deps';
 import { examinationAnswer } from '../examinationSchemas';
-import { SharedReader } from '../shared';
+import { SharedReader } from '../sharedRead';
 
 /** Each examination is a workflow: however many people ask, there is only one every few seconds. */
 export const EXAMINED_FRESH_MS = 5_000;

@@ -5,7 +5,7 @@ import type { RequestGate } from '../gate';
 import type { Readiness } from '../readiness';
 import type { Metrics } from '../metrics';
 import { METRICS_TYPE } from '../metricsText';
-import { CachedReader } from '../scraped';
+import { CachedReader } from '../cachedRead';
 
 /** More frequent scrapes get the cached result, because the second value lists all pipelines. */
 const OPEN_FRESH_MS = 10_000;

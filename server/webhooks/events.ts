@@ -6,7 +6,7 @@ import type { FinderEvent } from '../../domain/finder/match';
 import { repositoryNames, type WebhookScope } from '../../domain/finder/scope';
 import { formatTime } from '../../domain/text';
 import { artifactSchema } from '../../sdk/protocol/common';
-import { sentMetadata } from '../sentMetadata';
+import { sentMetadata } from '../webhookMetadata';
 
 /** The parsed contents of a delivery; null if it is irrelevant. */
 export type WebhookEvent = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;

@@ -1,5 +1,5 @@
 import type { Override, StoredCommit } from '../../configerator/store/port';
-import type { Answer } from '../../configerator/domain/held';
+import type { Answer } from '../../configerator/domain/heldValue';
 import type { Host } from '../../configerator/domain/overrides';
 
 /** The events of configuration, as the checkers see them. Numbers of hosts and cells are never reused. */

@@ -1,6 +1,6 @@
 import { putAmong, withoutOverride } from '../../configerator/domain/amongOverrides';
 import type { Override } from '../../configerator/store/port';
-import { resolveAnswer } from '../../configerator/domain/held';
+import { resolveAnswer } from '../../configerator/domain/heldValue';
 import type { Host } from '../../configerator/domain/overrides';
 import type { ConfigeratorState, PathState, Transaction } from './state';
 

@@ -1,5 +1,5 @@
 import type { Override, StoredCommit } from '../../configerator/store/port';
-import type { Answer, CommittedValue } from '../../configerator/domain/held';
+import type { Answer, CommittedValue } from '../../configerator/domain/heldValue';
 import type { Branches } from './branches';
 import type { ConfigFault, FrozenCache } from './faultState';
 import { emptyPast, type HostPast } from './past';

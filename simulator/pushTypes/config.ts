@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { ConfigFleet } from '../../configerator/pushType/fleet';
-import { Landings } from '../../configerator/pushType/landing';
+import { Landings } from '../../configerator/pushType/landings';
 import { ConfigMemory, type ConfigState } from '../../configerator/pushType/memory';
 import type { ConfigPorts } from '../../configerator/pushType/ports';
 import { configPushType } from '../../configerator/pushType/pushType';

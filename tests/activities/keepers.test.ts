@@ -1,6 +1,6 @@
 import { findKeepers } from '../../activities/keepers';
 import type { DeployCall, Invoke } from '../../activities/pushCalls';
-import type { BroughtVersion } from '../../domain/brought';
+import type { BroughtVersion } from '../../domain/broughtVersions';
 import type { Unit } from '../../domain/fleet/unit';
 
 /** Which units a rollback leaves to other pipelines, where the version of a unit does not say what runs there. */

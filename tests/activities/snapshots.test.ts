@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { createSnapshotStore, readHeld } from '../../activities/snapshots';
-import { buildHeldUnits } from '../../domain/deploy/held';
+import { buildHeldUnits } from '../../domain/deploy/heldUnits';
 import type { SnapshotUnit } from '../../domain/deploy/snapshot';
 
 const units = (count: number, nameChars: number): SnapshotUnit[] =>

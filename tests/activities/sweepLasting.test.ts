@@ -1,4 +1,10 @@
-import { isWanted, nextDueMs, type SweepOrder, type SweepReport, type SweepSeen } from '../../domain/finder/lasting';
+import {
+  isWanted,
+  nextDueMs,
+  type SweepOrder,
+  type SweepReport,
+  type SweepSeen,
+} from '../../domain/finder/sweepLifetime';
 import { viaApp } from '../../sdk/client';
 import { FinderWorld } from '../builders/finderWorld';
 import { expectNoViolations, givenFleet, type TestFleet } from '../builders/simulatorFleet';

@@ -2,7 +2,7 @@ import { allowApproved, allowDeploy, allowJoined, whetherSignedFor } from '../..
 import type { DeployCall, PushPorts } from '../../activities/pushCalls';
 import type { ApprovalAsk } from '../../domain/access/approvals';
 import { isByAdmin } from '../../domain/principals';
-import { toRollbackRights } from '../../domain/deploy/held';
+import { toRollbackRights } from '../../domain/deploy/heldUnits';
 import type { Unit } from '../../domain/fleet/unit';
 import type { Trigger } from '../../domain/views';
 import { parseRegistry } from '../../settings/registry';

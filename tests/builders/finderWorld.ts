@@ -11,7 +11,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createFinderActivities } from '../../activities/finders';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
-import type { SweepRepetition, SweepOrder, SweepSeen } from '../../domain/finder/lasting';
+import type { SweepRepetition, SweepOrder, SweepSeen } from '../../domain/finder/sweepLifetime';
 import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { auditClient } from '../../client/audited';
+import { auditClient } from '../../client/auditClient';
 import type { ConveyorClient } from '../../client/api';
 import { guardClient } from '../../client/guard';
 import { auditEntry } from '../../domain/audit/record';

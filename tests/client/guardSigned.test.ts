@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
-import { auditClient, type Audit } from '../../client/audited';
+import { auditClient, type Audit } from '../../client/auditClient';
 import { guardClient } from '../../client/guard';
 import { CLIENT_OPERATIONS } from '../../client/operations';
 import type { Door } from '../../domain/access/operations';

@@ -3,7 +3,7 @@ import type { Temporal } from '../../client/connection';
 import { listReleases } from '../../client/lists';
 import { behindPaused } from '../../client/pauses';
 import { withProblems } from '../../client/problems';
-import { leaveCommand } from '../../client/unanswered';
+import { leaveCommand } from '../../client/leaveCommand';
 import { withWaits } from '../../client/waits';
 import type { Workflows } from '../../client/workflows';
 import { conveyorError } from '../../domain/errors';

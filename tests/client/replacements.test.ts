@@ -3,7 +3,7 @@ import type { Temporal } from '../../client/connection';
 import { historyOfPipeline } from '../../client/history';
 import { withReplacements } from '../../client/replacements';
 import type { Workflows } from '../../client/workflows';
-import type { BroughtVersion } from '../../domain/brought';
+import type { BroughtVersion } from '../../domain/broughtVersions';
 import { hashConfig } from '../../domain/deploy/result';
 import { deploysWithConfig } from '../../domain/spec/deployActions';
 import { withRollback } from '../../client/undone';

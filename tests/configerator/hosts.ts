@@ -1,4 +1,4 @@
-import { resolveAnswer, NOTHING, withCommitted } from '../../configerator/domain/held';
+import { resolveAnswer, NOTHING, withCommitted } from '../../configerator/domain/heldValue';
 import type { ConfigStore } from '../../configerator/store/port';
 
 /** A host that reads paths, without a process: it has what the store says once it `look`s. */

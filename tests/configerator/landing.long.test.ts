@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { makeCommits } from '../../configerator/repository/importing';
+import { makeCommits } from '../../configerator/repository/newCommits';
 import { Lander } from '../../configerator/repository/land';
 import { bench, NOW, type Bench } from './repositories';
 import { LIMITS, program, type Files } from './sources';

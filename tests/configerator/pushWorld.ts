@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { ConfigFleet } from '../../configerator/pushType/fleet';
 import { gitChanges } from '../../configerator/pushType/changes';
-import { Landings } from '../../configerator/pushType/landing';
+import { Landings } from '../../configerator/pushType/landings';
 import { ConfigMemory } from '../../configerator/pushType/memory';
 import type { ConfigPorts, Land } from '../../configerator/pushType/ports';
 import { configPushType, type Deployable } from '../../configerator/pushType/pushType';

@@ -1,5 +1,5 @@
 import { newService } from '../../configerator/pushType/service';
-import { EMPTY_MS } from '../../configerator/pushType/leaving';
+import { EMPTY_MS } from '../../configerator/pushType/cleanup';
 import { MemoryStore } from '../../configerator/store/memory';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { healthCheckSchema } from '../../domain/spec/health';

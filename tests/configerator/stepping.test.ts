@@ -1,4 +1,4 @@
-import { ServiceStepper } from '../../configerator/pushType/stepping';
+import { ServiceStepper } from '../../configerator/pushType/stepper';
 import { Sleeps } from './sleeps';
 
 test('after a start every service makes a step, then those alone that move or could not', async () => {

@@ -1,4 +1,4 @@
-import { sweepEveryMinute } from '../../configerator/pushType/sweeping';
+import { sweepEveryMinute } from '../../configerator/pushType/sweep';
 import { Sleeps } from './sleeps';
 
 test('every service is swept once a minute, and one that cannot be keeps no other from it', async () => {

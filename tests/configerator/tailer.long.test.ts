@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { Lander } from '../../configerator/repository/land';
-import { makeCommits } from '../../configerator/repository/importing';
+import { makeCommits } from '../../configerator/repository/newCommits';
 import { MemoryStore } from '../../configerator/store/memory';
 import { tail } from '../../configerator/tailer/tail';
 import type { ConfigStore, StoredCommit } from '../../configerator/store/port';

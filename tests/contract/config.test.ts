@@ -1,5 +1,5 @@
 import { ConfigFleet } from '../../configerator/pushType/fleet';
-import { Landings } from '../../configerator/pushType/landing';
+import { Landings } from '../../configerator/pushType/landings';
 import { ConfigMemory } from '../../configerator/pushType/memory';
 import type { Changes, ConfigPorts } from '../../configerator/pushType/ports';
 import { configPushType } from '../../configerator/pushType/pushType';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { ConveyorClient } from '../../client/api';
-import { findUnsigned } from '../../domain/access/signed';
+import { findUnsigned } from '../../domain/access/signatureRule';
 import type { Artifact } from '../../domain/artifact';
 import { unfitArtifact } from '../../domain/excess';
 import { parseRegistry } from '../../settings/registry';

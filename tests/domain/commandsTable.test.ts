@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeEffect, NO_COMMANDS, applyRevert, take, whyNot, type Control } from '../../domain/deploy/control';
 import { planDeploy } from '../../domain/deploy/plan';
 import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../domain/deploy/state';
-import { pauseDeploy } from '../../domain/deploy/pausing';
+import { pauseDeploy } from '../../domain/deploy/pauseRecord';
 import { deployWith } from '../../domain/spec/deploy';
 import { DEPLOY_VERBS, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';

@@ -1,5 +1,5 @@
 import type { Advisory } from '../../features/bugs/domain/advisory';
-import { readSbom } from '../../features/bugs/domain/sbom/read';
+import { readSbom } from '../../features/bugs/domain/sbom/reader';
 import { chainToAffected } from '../../features/bugs/domain/sbom/sbom';
 import { readCalendar } from '../../domain/calendar/icalendar';
 

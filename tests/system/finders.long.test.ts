@@ -6,7 +6,7 @@ import { ScheduleOverlapPolicy, type WorkflowHandle } from '@temporalio/client';
 import { freePorts } from '../../cli/stack/ports';
 import { serverView, type PendingActivityView } from '../../client/live';
 import { ensureSweeps } from '../../client/schedules';
-import type { SweepReport, SweepSeen } from '../../domain/finder/lasting';
+import type { SweepReport, SweepSeen } from '../../domain/finder/sweepLifetime';
 import { sweepId } from '../../domain/ids';
 import type { FinderView, HistoryRow, PipelineStatus } from '../../domain/views';
 import { startFront } from './front';

@@ -3,7 +3,7 @@ import { workflowIds } from '../../domain/ids';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
-/** No pipeline undoes the work of another without a request (domain/brought.ts). */
+/** No pipeline undoes the work of another without a request (domain/broughtVersions.ts). */
 
 let world: VirtualWorld;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import type { SweepOrder, SweepReport } from '../../domain/finder/lasting';
+import type { SweepOrder, SweepReport } from '../../domain/finder/sweepLifetime';
 import type { HistoryRow } from '../../domain/views';
 import { CALM, flow } from './flows';
 import { HOUR, MINUTE, VirtualWorld } from './world';

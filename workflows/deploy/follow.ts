@@ -1,4 +1,4 @@
-import type { TrackedUpdate, UpdateTrackingRequest } from '../../activities/tracking';
+import type { TrackedUpdate, UpdateTrackingRequest } from '../../activities/unitTracker';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { NamedUnits } from '../../domain/deploy/snapshot';
 import { formatNamed } from '../../domain/deploy/unavailable';

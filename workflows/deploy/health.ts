@@ -11,7 +11,7 @@ import { verdictMeasure } from '../../domain/metrics';
 import type { HealthCheck } from '../../domain/spec/health';
 import { measure } from '../measure';
 import { patientPushWatchers, pushWatchers } from '../proxies';
-import type { WaitOutcome } from '../waiting';
+import type { WaitOutcome } from '../waitFor';
 import { isRefusal, getFailureMessage } from './calls';
 import type { DeploySession } from './session';
 

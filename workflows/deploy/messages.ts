@@ -1,5 +1,5 @@
 import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
-import { listBroughtSince } from '../../domain/brought';
+import { listBroughtSince } from '../../domain/broughtVersions';
 import {
   describeEffect,
   freeze,
@@ -13,10 +13,10 @@ import {
 import { hashConfig } from '../../domain/deploy/result';
 import { change, toDeploySituation } from '../../domain/deploy/state';
 import { deployStatus } from '../../domain/deploy/view';
-import { trimCommands, RUN_COMMANDS } from '../../domain/keptCommands';
+import { trimCommands, RUN_COMMANDS } from '../../domain/commandTrim';
 import { describeFreeze } from '../../domain/pipeline/freeze';
 import { mayCommand } from '../../domain/principals';
-import { isFreezeNotice, isLockGrant, isOvertakingNotice, isPolicy } from '../../domain/sentByHand';
+import { isFreezeNotice, isLockGrant, isOvertakingNotice, isPolicy } from '../../domain/messageShapes';
 import { withReason } from '../../domain/text';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';

@@ -1,11 +1,11 @@
 import type { HealthReport } from '../../activities/pushType';
-import type { GroupNames } from '../../activities/steering';
+import type { GroupNames } from '../../activities/updateCommands';
 import { isParallel, otherGroups } from '../../domain/deploy/groups';
 import { HEALTH_DATA } from '../../domain/deploy/outcome';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import { formatSummary } from '../../domain/markdown';
-import type { WaitOutcome } from '../waiting';
+import type { WaitOutcome } from '../waitFor';
 import { callUntilAnswered } from './calls';
 import { toHealthReport, watch, watchable } from './health';
 import { whilePaused } from './pause';

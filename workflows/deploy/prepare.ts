@@ -1,8 +1,8 @@
 import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
 import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
-import { describeKeptUnits } from '../../domain/deploy/keptWords';
-import { describeUnlisted, type UnlistedUnits } from '../../domain/deploy/unlisted';
+import { describeKeptUnits } from '../../domain/deploy/keptUnitsText';
+import { describeUnlisted, type UnlistedUnits } from '../../domain/deploy/unlistedUnits';
 import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { toPart } from '../../domain/deploy/snapshot';

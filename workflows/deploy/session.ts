@@ -1,12 +1,12 @@
 import { condition, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
-import type { Authority } from '../../activities/behalf';
+import type { Authority } from '../../activities/authority';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
-import { toRollbackRights } from '../../domain/deploy/held';
+import { toRollbackRights } from '../../domain/deploy/heldUnits';
 import { HEALTH_DATA, pushTypeWords } from '../../domain/deploy/outcome';
 import { withOverrides } from '../../domain/deploy/overrides';
 import { change, newDeploy, note, type DeployInput, type DeployRecord } from '../../domain/deploy/state';
-import { pauseDeploy, stillPaused, endPause } from '../../domain/deploy/pausing';
+import { pauseDeploy, stillPaused, endPause } from '../../domain/deploy/pauseRecord';
 import { isLeft, findStop, tryAutoRevert, type AutoRevert, type Stop, type Unhealthy } from '../../domain/deploy/stop';
 import { stateTag } from '../../domain/deploy/stateTag';
 import { deployStatus, deploySummary } from '../../domain/deploy/view';
@@ -18,7 +18,7 @@ import { showDetails } from '../details';
 import { deployPausedSignal } from '../messages';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
-import { BackgroundTasks, waitFor, type WaitOutcome } from '../waiting';
+import { BackgroundTasks, waitFor, type WaitOutcome } from '../waitFor';
 import { Update } from './update';
 import { DeployWindow } from './window';
 

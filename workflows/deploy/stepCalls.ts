@@ -1,5 +1,5 @@
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
-import type { Authority } from '../../activities/behalf';
+import type { Authority } from '../../activities/authority';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
 import { logBytes } from '../../domain/scriptLog';
 import { formatDuration } from '../../domain/text';

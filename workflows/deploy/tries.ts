@@ -1,4 +1,4 @@
-import type { UpdateTrackingRequest } from '../../activities/tracking';
+import type { UpdateTrackingRequest } from '../../activities/unitTracker';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';

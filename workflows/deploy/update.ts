@@ -1,6 +1,6 @@
-import type { SentUpdates } from '../../activities/sending';
-import type { Proof } from '../../activities/following';
-import type { UpdateTrackingRequest } from '../../activities/tracking';
+import type { SentUpdates } from '../../activities/updateSender';
+import type { Proof } from '../../activities/updateLooks';
+import type { UpdateTrackingRequest } from '../../activities/unitTracker';
 import type { UpdateUnitCounts } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier, Progress } from '../../domain/deploy/progress';

@@ -4,7 +4,7 @@ import type { DeployRecord } from '../../domain/deploy/state';
 import { getOnClose, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
-import type { WaitOutcome } from '../waiting';
+import type { WaitOutcome } from '../waitFor';
 
 type ClosedWindow = Extract<WindowState, { open: false }>;
 

@@ -12,9 +12,9 @@ import {
 import { childrenDetails, childrenView, nextForChildren } from '../../domain/children/view';
 import type { ShardReport } from '../../domain/children/window';
 import { workflowIds } from '../../domain/ids';
-import { trimCommands } from '../../domain/keptCommands';
+import { trimCommands } from '../../domain/commandTrim';
 import { mayCommand } from '../../domain/principals';
-import { isPolicy, isShardReport } from '../../domain/sentByHand';
+import { isPolicy, isShardReport } from '../../domain/messageShapes';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { policySignal, statusQuery } from '../messages';

@@ -25,7 +25,7 @@ import {
   type WindowPlan,
   type ShardState,
 } from '../../domain/children/window';
-import { isChildEnd } from '../../domain/sentByHand';
+import { isChildEnd } from '../../domain/messageShapes';
 import type { Settings } from '../../domain/settings';
 import { getFailureMessage } from '../deploy/calls';
 import { showDetails } from '../details';

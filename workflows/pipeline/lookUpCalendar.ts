@@ -2,7 +2,7 @@ import { patched } from '@temporalio/workflow';
 import { recordOpening, listUnscheduled, type CalendarLookup } from '../../domain/pipeline/openings';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { calendarActivities } from '../proxies';
-import { BackgroundTasks, waitFor } from '../waiting';
+import { BackgroundTasks, waitFor } from '../waitFor';
 import { LOOKS_MEANWHILE, type PipelineRun } from './run';
 
 /**

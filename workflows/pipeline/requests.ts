@@ -16,7 +16,7 @@ import {
   refuseSubmission,
 } from '../../domain/pipeline/requests';
 import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
-import { withSpec } from '../../domain/pipeline/renamed';
+import { withSpec } from '../../domain/pipeline/specChange';
 import { isRollBack } from '../../domain/pipeline/shapes';
 import { toPolicy, type Refusal } from '../../domain/pipeline/refusal';
 import { differByRule, findFollower, type OrderRule } from '../../domain/pipeline/order';

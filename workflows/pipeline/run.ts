@@ -8,22 +8,22 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { isReplacedNotice } from '../../domain/broughtShapes';
+import { isReplacedNotice } from '../../domain/broughtVersionShapes';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
-import { trimCommands } from '../../domain/keptCommands';
+import { trimCommands } from '../../domain/commandTrim';
 import { STATE_LIMITS } from '../../domain/limits';
 import { enqueueReady, recordPick, withdraw } from '../../domain/pipeline/admission';
 import type { OvertakenRelease } from '../../domain/pipeline/overtaking';
 import type { Admission } from '../../domain/release/admission';
 import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome';
-import { fitState } from '../../domain/pipeline/fitted';
+import { fitState } from '../../domain/pipeline/stateSize';
 import { effectOfPipeline, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { isThawing } from '../../domain/pipeline/freeze';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { toPolicy } from '../../domain/pipeline/refusal';
 import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
-import { recordReplacement } from '../../domain/pipeline/replaced';
+import { recordReplacement } from '../../domain/pipeline/replacement';
 import { restoreState, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus, buildListSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
@@ -53,7 +53,7 @@ import { showDetails } from '../details';
 import { measure } from '../measure';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
-import { BackgroundTasks } from '../waiting';
+import { BackgroundTasks } from '../waitFor';
 
 /** If Temporal records the end of releases in the history, the pipeline seldom looks at them. */
 const FOLLOWS = 'the end of a release is an event';

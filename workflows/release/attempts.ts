@@ -3,7 +3,7 @@ import type { ActionEnd } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime } from '../../domain/text';
 import { getFailureMessage } from '../deploy/calls';
-import { BackgroundTasks, waitFor } from '../waiting';
+import { BackgroundTasks, waitFor } from '../waitFor';
 import { awaitUnhindered } from './guards';
 import type { ReleaseSession } from './session';
 

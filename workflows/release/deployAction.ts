@@ -13,7 +13,7 @@ import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { getFailureMessage } from '../deploy/calls';
 import type { ActionOver } from '../messages';
-import { signalOver } from './asking';
+import { signalOver } from './admissionRequest';
 import { deployChild } from './deployChild';
 import { notify } from './notices';
 import { lastLook } from './protection';

@@ -5,7 +5,7 @@ import type { LastLook } from '../../domain/release/lastLook';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { othersApprove } from './approval';
-import { awaitAdmission, signalOver } from './asking';
+import { awaitAdmission, signalOver } from './admissionRequest';
 import { globalGroups, ownGroups, awaitUnhindered } from './guards';
 import { personPicks } from './pickAction';
 import { awaitRuleApproval, asksRules, type GateDecision } from './protection';

@@ -1,9 +1,9 @@
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
-import type { Authority } from '../../activities/behalf';
+import type { Authority } from '../../activities/authority';
 import { releaseId, workflowIds } from '../../domain/ids';
 import type { ActionRecord, ReleaseInput } from '../../domain/release/state';
 import { isUrgent } from '../../domain/release/urgent';
-import { isLockGrant } from '../../domain/sentByHand';
+import { isLockGrant } from '../../domain/messageShapes';
 import { onSignal } from '../inbox';
 import { lockGrantedSignal, releaseLockSignal } from '../lock';
 import { holders } from '../proxies';

@@ -3,7 +3,7 @@ import type { ActionSpec } from '../../domain/spec/pipeline';
 import { toOpenTimes, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
-import { awaitAdmission, signalOver } from './asking';
+import { awaitAdmission, signalOver } from './admissionRequest';
 import type { ReleaseSession } from './session';
 
 /** Before 0.3, an action that failed while it waited kept its groups until its release ended, which may take days. */

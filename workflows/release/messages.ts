@@ -1,7 +1,7 @@
 import { CancellationScope, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/release/bugNotice';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
-import { trimCommands, RUN_COMMANDS } from '../../domain/keptCommands';
+import { trimCommands, RUN_COMMANDS } from '../../domain/commandTrim';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { describeFreeze } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
@@ -18,7 +18,7 @@ import {
   isPauseNotice,
   isPolicy,
   isWaitNotice,
-} from '../../domain/sentByHand';
+} from '../../domain/messageShapes';
 import { cutText } from '../../domain/size';
 import {
   commandText,

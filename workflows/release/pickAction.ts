@@ -3,7 +3,7 @@ import { deployId } from '../../domain/ids';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
-import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
+import { assertReachable, signalOver, signalReady, toPipeline } from './admissionRequest';
 import { awaitRuleApproval, asksRules, type GateDecision, type Pick } from './protection';
 import type { ReleaseSession } from './session';
 

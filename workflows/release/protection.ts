@@ -17,9 +17,9 @@ import { formatDuration, formatTime, withReason } from '../../domain/text';
 import type { ApprovalView } from '../../domain/views';
 import { pickedSignal } from '../messages';
 import { approvalLooks } from '../proxies';
-import { BackgroundTasks, waitFor, type WaitOutcome } from '../waiting';
+import { BackgroundTasks, waitFor, type WaitOutcome } from '../waitFor';
 import { notifyApprovers } from './approval';
-import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
+import { assertReachable, signalOver, signalReady, toPipeline } from './admissionRequest';
 import type { ReleaseSession } from './session';
 
 /** A point at which a release waits until people let it continue. */

@@ -1,7 +1,7 @@
 import { releaseId } from '../../domain/ids';
 import { getFailureMessage } from '../deploy/calls';
 import { recollections } from '../proxies';
-import { BackgroundTasks, waitFor } from '../waiting';
+import { BackgroundTasks, waitFor } from '../waitFor';
 import type { ReleaseSession } from './session';
 
 /**

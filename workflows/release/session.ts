@@ -1,6 +1,6 @@
 import { patched } from '@temporalio/workflow';
-import type { Authority } from '../../activities/behalf';
-import { toRollbackRights } from '../../domain/deploy/held';
+import type { Authority } from '../../activities/authority';
+import { toRollbackRights } from '../../domain/deploy/heldUnits';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import type { Policy } from '../../domain/principals';
@@ -26,7 +26,7 @@ import type { ActionState, ReleaseCause } from '../../domain/views';
 import { showDetails } from '../details';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
-import { BackgroundTasks } from '../waiting';
+import { BackgroundTasks } from '../waitFor';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
 

@@ -5,7 +5,7 @@ import { skipsTheQueue } from '../../domain/release/urgent';
 import type { SoakSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { waitActivities } from '../proxies';
-import { BackgroundTasks, waitFor, type WaitOutcome } from '../waiting';
+import { BackgroundTasks, waitFor, type WaitOutcome } from '../waitFor';
 import type { ReleaseSession } from './session';
 
 /**

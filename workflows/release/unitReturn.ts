@@ -3,7 +3,7 @@ import type { FollowOn } from '../../domain/pipeline/state';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatSummary } from '../../domain/markdown';
 import { unitWaits } from '../proxies';
-import { BackgroundTasks, waitFor } from '../waiting';
+import { BackgroundTasks, waitFor } from '../waitFor';
 import type { ReleaseSession } from './session';
 
 /**

@@ -6,7 +6,7 @@ import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { windowRooms } from '../proxies';
-import { assertReachable, signalReady, type AdmissionRequest } from './asking';
+import { assertReachable, signalReady, type AdmissionRequest } from './admissionRequest';
 import type { ReleaseSession } from './session';
 
 /** Whether its window admits only a limited number of deploys. A rollback, an emergency and a follow-on do not count. */

@@ -1,5 +1,5 @@
 import type { ConfigRepositoryClient } from '../../../client/operations/configuration';
-import type { Difference } from '../../../configerator/repository/differing';
+import type { Difference } from '../../../configerator/repository/difference';
 import type { RequestResult } from '../../../configerator/repository/requests';
 import type { KnownSignatures } from '../../../configerator/subscriptions';
 

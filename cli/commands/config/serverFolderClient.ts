@@ -2,7 +2,7 @@ import { askAt, throughServer } from '../../../client/http/client';
 import type { HttpOptions } from '../../../client/http/send';
 import { CONFIG_OPERATIONS, type ConfigRepositoryClient } from '../../../client/operations/configuration';
 import { folderTree } from '../../../configerator/compiler/tree';
-import type { SourceList } from '../../../configerator/repository/looking';
+import type { SourceList } from '../../../configerator/repository/views';
 import { blobId } from '../../../sdk/blobId';
 import { conveyorError } from '../../../domain/errors';
 import { findBasis } from './basis';

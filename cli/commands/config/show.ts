@@ -1,4 +1,4 @@
-import type { ShownValue } from '../../../configerator/repository/looking';
+import type { ShownValue } from '../../../configerator/repository/views';
 import type { KnownHost } from '../../../configerator/subscriptions';
 import { conveyorError } from '../../../domain/errors';
 import type { View } from '../../../render/paint';

@@ -5,7 +5,7 @@ import { renderSubscribers } from '../../../render/subscribers';
 import type { ValueOrigins } from '../../../client/operations/configuration';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
-import { asWord } from '../../typed';
+import { asWord } from '../../typedCommand';
 import { examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
 import { compileFolder, type CompiledFolder } from './folder';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { conveyorError } from '../../../domain/errors';
-import { inRealTime, type LiveSettings } from '../../../sdk/conform/live/waiting';
+import { inRealTime, type LiveSettings } from '../../../sdk/conform/live/liveTime';
 import type { Reachable } from '../../../sdk/conform/conversation';
 import type { Io } from '../../io';
 import { durationOption } from '../command';

@@ -1,7 +1,7 @@
 import type { PathRights } from '../../../domain/access/paths';
 import type { OwnedPaths } from '../../domain/ownership';
 import type { Dependencies } from '../dependencies';
-import type { Difference } from '../differing';
+import type { Difference } from '../difference';
 import type { RepositoryRef } from '../repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../requests';
 

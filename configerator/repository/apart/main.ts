@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { ConveyorError } from '../../../domain/errors';
 import { dependenciesAt } from '../dependencies';
-import { computeDifference } from '../differing';
+import { computeDifference } from '../difference';
 import { ConfigRepository } from '../repository';
 import { createDraft, requestChange } from '../requests';
 import type { ProposalJob, ProposalOutcome } from './job';

@@ -1,7 +1,7 @@
 import { formatIdentity, type Artifact } from '../../../domain/artifact';
 import type { Advisory } from '../domain/advisory';
 import { pathText, type ArtifactHit } from '../domain/hits';
-import { readSbom } from '../domain/sbom/read';
+import { readSbom } from '../domain/sbom/reader';
 import { chainToAffected, countNamedOnly, type Sbom } from '../domain/sbom/sbom';
 import { ConveyorError, conveyorError } from '../../../domain/errors';
 import type { ExtensionRef } from '../../../settings/extensions';

@@ -2,7 +2,7 @@ import { conveyorError } from '../../../domain/errors';
 import type { TicketRound } from '../domain/round';
 import { textDigest, ticketKey, whyNotItsName, type OpenTicket, type TicketText } from '../domain/ticket';
 import { rootCause } from '../../../domain/rootCause';
-import { withShownUrls } from '../../../domain/shownUrl';
+import { withShownUrls } from '../../../domain/redactUrl';
 import { formatTime } from '../../../domain/text';
 import type { ExtensionRef } from '../../../settings/extensions';
 import { keysFor } from '../../../settings/notifications';

@@ -10,7 +10,7 @@ import type { Live } from '../run';
 import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../taskController';
 import { TICKET_CHECKS, type TicketSubject } from '../tickets';
 import { POLL_MS } from './pushType';
-import type { LiveSettings } from './waiting';
+import type { LiveSettings } from './liveTime';
 
 const CONFORM_CONTEXT = { pipeline: 'conform', release: 0, deployId: 'conform', actor: 'user:alice', config: {} };
 

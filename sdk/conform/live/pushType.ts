@@ -3,7 +3,7 @@ import { Conversation, type Reachable } from '../conversation';
 import { PUSH_TYPE_CHECKS } from '../pushType/suite';
 import { PushTypeWorld, type TrackedUnit, type PushTypeSubject } from '../pushType/world';
 import type { Live } from '../run';
-import type { LiveSettings } from './waiting';
+import type { LiveSettings } from './liveTime';
 
 export interface LivePushType extends Reachable, LiveSettings {
   readonly config: Readonly<Record<string, unknown>>;

@@ -2,10 +2,10 @@ import type { ConformCheck } from '../check';
 import { COMMAND_CHECKS } from './commands';
 import { HEALTH_CHECKS } from './health';
 import { LOCKSTEP_CHECKS } from './lockstep';
-import { LOOK_CHECKS } from './looking';
+import { LOOK_CHECKS } from './lookChecks';
 import { PAGE_CHECKS } from './pages';
-import { REVERT_CHECKS } from './reverting';
-import { UPDATE_CHECKS } from './updating';
+import { REVERT_CHECKS } from './revertChecks';
+import { UPDATE_CHECKS } from './updateChecks';
 import type { PushTypeSubject } from './world';
 
 /** The obligations of every push type; each check needs its own subject. */

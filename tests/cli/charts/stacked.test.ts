@@ -1,5 +1,5 @@
 import type { Breakdown } from '../../../domain/stats/report';
-import { drawStackedBars } from '../../../render/charts/stacked';
+import { drawStackedBars } from '../../../render/charts/stackedBars';
 
 const WORDS = Array.from({ length: 10 }, (_, nth) => `cause ${nth}`);
 const row = (category: string, counts: readonly number[]): Breakdown => ({

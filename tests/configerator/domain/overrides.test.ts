@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { isAimedAt, pickOverride, type Aim } from '../../../configerator/domain/overrides';
-import { NOTHING, withCommitted } from '../../../configerator/domain/held';
+import { NOTHING, withCommitted } from '../../../configerator/domain/heldValue';
 
 const HOSTS = Array.from({ length: 10_000 }, (_, at) => `host-${at}`);
 const means = (override: Aim, host: string, labels = {}): boolean => isAimedAt(override, { name: host, labels });

@@ -8,7 +8,7 @@ import { createProxyApp } from '../../../configerator/proxy/app';
 import { ConfigProxy } from '../../../configerator/proxy/proxy';
 import { filesIn } from '../../../configerator/proxy/files';
 import { MemoryStore } from '../../../configerator/store/memory';
-import { createPeerClient } from '../../../configerator/vessel/asking';
+import { createPeerClient } from '../../../configerator/vessel/peerClient';
 import { pieceDiskIn, type PieceDisk } from '../../../configerator/vessel/disk';
 import { listenForPeers } from '../../../configerator/vessel/listen';
 import type { PieceProvider } from '../../../configerator/vessel/peerApp';

@@ -15,7 +15,7 @@ import {
   type DeploySituation,
 } from '../../../domain/deploy/control';
 import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
-import { pauseDeploy, stillPaused, endPause } from '../../../domain/deploy/pausing';
+import { pauseDeploy, stillPaused, endPause } from '../../../domain/deploy/pauseRecord';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { deployWith } from '../../../domain/spec/deploy';
 import { DEPLOY_VERBS, type CommandInput, type DeployVerb } from '../../../domain/verbs';

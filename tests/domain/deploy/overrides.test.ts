@@ -1,7 +1,7 @@
 import { forgive, take, type Control } from '../../../domain/deploy/control';
 import { withOverrides } from '../../../domain/deploy/overrides';
 import { newDeploy, withHealth, type DeployRecord } from '../../../domain/deploy/state';
-import { pauseDeploy } from '../../../domain/deploy/pausing';
+import { pauseDeploy } from '../../../domain/deploy/pauseRecord';
 import type { CommandInput, DeployVerb } from '../../../domain/verbs';
 import { healthRow } from './healthRow';
 

@@ -3,7 +3,7 @@ import { NO_COMMANDS, take } from '../../../domain/deploy/control';
 import { countUnits } from '../../../domain/deploy/counts';
 import { accrue, NO_TIME } from '../../../domain/deploy/spans';
 import { change, MAX_TIMELINE, newDeploy, note, withHealth, type DeployRecord } from '../../../domain/deploy/state';
-import { pauseDeploy, endPause } from '../../../domain/deploy/pausing';
+import { pauseDeploy, endPause } from '../../../domain/deploy/pauseRecord';
 import { deployStatus, nextCommands, summarise } from '../../../domain/deploy/view';
 import type { DeployState, Pause, PhaseView, Spans } from '../../../domain/views';
 import { healthRow } from './healthRow';

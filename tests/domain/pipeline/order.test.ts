@@ -8,7 +8,7 @@ import { recordLatestInputs, applySubmission } from '../../../domain/pipeline/su
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { Trigger } from '../../../domain/views';
 import { unfitArtifact } from '../../../domain/excess';
-import { sentMetadata } from '../../../server/sentMetadata';
+import { sentMetadata } from '../../../server/webhookMetadata';
 import { parsePush } from '../../../server/webhooks/events';
 import { manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { formatIdentity } from '../../../domain/artifact';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { withSpec } from '../../../domain/pipeline/renamed';
-import { recordReplacement } from '../../../domain/pipeline/replaced';
+import { withSpec } from '../../../domain/pipeline/specChange';
+import { recordReplacement } from '../../../domain/pipeline/replacement';
 import { findRollbackArtifacts, queueRollback } from '../../../domain/pipeline/rollback';
 import {
   queueRelease,

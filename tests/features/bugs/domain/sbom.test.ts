@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSbom } from '../../../../features/bugs/domain/sbom/read';
+import { readSbom } from '../../../../features/bugs/domain/sbom/reader';
 import { chainToAffected, countNamedOnly } from '../../../../features/bugs/domain/sbom/sbom';
 import { SEMANTIC_ORDER } from '../../../../sdk/versions';
 import { RPC_ADVISORY } from '../../../builders/bugs';
