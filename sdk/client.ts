@@ -33,10 +33,12 @@ export interface ObservedCall {
   readonly context: CallContext | null;
 }
 
+/** A call of one method of an extension, for `callExtension`. */
 export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly service: ServiceEndpoint;
   readonly protocol: P;
   readonly method: M;
+  /** Without the context. */
   readonly request: z.input<P[M]['request']>;
   /** Null for methods without one. */
   readonly context: CallContext | null;
@@ -46,7 +48,9 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly runId?: string;
   /** W3C trace context of the caller; by default one of the release that the context names. */
   readonly traceparent?: string;
+  /** Default: that of Node. `viaApp` makes one for an app in the same process. */
   readonly fetch?: Fetch;
+  /** Ends the call when it aborts. */
   readonly signal?: AbortSignal;
   /** Receives every raw answer before it is checked; without the text if it is larger than the method allows. */
   readonly onAnswer?: (answer: RawAnswer) => void;

@@ -26,6 +26,7 @@ export type ConfigTrouble =
   /** There is no value, or no longer: the last good one stays. */
   | { readonly kind: 'removed' };
 
+/** Options of `watchConfig`; all may be left out. */
 export interface WatchConfigOptions {
   /** The proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
   readonly url?: string;
@@ -45,6 +46,7 @@ export interface WatchConfigOptions {
   readonly fetch?: typeof fetch;
 }
 
+/** A configuration that an application follows, as returned by `watchConfig`. */
 export interface WatchedConfig<T> {
   /** The value in use by the application; undefined until there is a first good value. */
   current(): ConfigValue<T> | undefined;
@@ -58,5 +60,6 @@ export interface WatchedConfig<T> {
   age(): number | undefined;
   /** Resolves with the first good value. It rejects only when `close` comes before that. */
   readonly first: Promise<ConfigValue<T>>;
+  /** Stops following; `current` continues to return the last value. */
   close(): void;
 }

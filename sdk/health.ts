@@ -26,6 +26,7 @@ export interface UnitTasks {
   readonly before: readonly string[];
 }
 
+/** The request of `judgeTargets`: that of `runHealthChecks` with targets resolved to task identifiers, and a data source. */
 export interface JudgeRequest extends Omit<RequestOf<PushTypeProtocol['runHealthChecks']>, 'targets'> {
   readonly targets: readonly UnitTasks[];
   /** The least lookback of checks without their own; Conveyor always sets it. */
@@ -35,6 +36,7 @@ export interface JudgeRequest extends Omit<RequestOf<PushTypeProtocol['runHealth
   readonly query: Query;
 }
 
+/** The answer of `runHealthChecks` (docs/reference/protocols.md#runhealthchecks). */
 export type JudgeResponse = ResponseOf<PushTypeProtocol['runHealthChecks']>;
 
 /**

@@ -31,15 +31,17 @@ export const mobileHash = (fields: Readonly<Record<string, unknown>>): string =>
 /** The config of one context of an app: each field with its type and its default until a server answers. */
 export type MobileContext = Readonly<Record<string, { readonly type: FieldType; readonly default: FieldValue }>>;
 
+/** Options of `createMobileConfig`; only `intervalMs` may be left out. */
 export interface MobileOptions {
   /** The URL of the service, such as `https://config.example.com/v1/mobile/pull`. */
   readonly url: string;
   readonly fetch: Fetch;
   readonly user: PullRequest['user'];
+  /** The configs that the app declares, by name. */
   readonly contexts: Readonly<Record<string, MobileContext>>;
   /** The state kept between starts of the app. */
   readonly cache: { load(): string | undefined; save(text: string): void };
-  /** `after` calls once, unless the returned function is called before. */
+  /** `now` is ms since the epoch. `after` calls once, unless the returned function is called before. */
   readonly clock: { now(): number; after(ms: number, run: () => void): () => void };
   /** 0 to 1. */
   readonly random: () => number;
@@ -47,6 +49,7 @@ export interface MobileOptions {
   readonly intervalMs?: number;
 }
 
+/** The configuration of an app on a phone: the newest values that it pulled, else its defaults (docs/guides/mobile-config.md). */
 export interface MobileConfig {
   /** The newest known value, else the default; throws only for a field that the app has not declared. */
   get(config: string, field: string): FieldValue;
@@ -54,6 +57,7 @@ export interface MobileConfig {
   age(config: string, field: string): number | undefined;
   /** Pulls now: at the start, and after a push message. One pull runs at a time; never rejects. */
   pull(): Promise<'pulled' | 'failed'>;
+  /** Plans no further pulls; `get` continues to return the last values. */
   close(): void;
 }
 
@@ -62,6 +66,7 @@ const HOUR_MS = 3_600_000;
 const RETRY = 1 / 12;
 const TIMEOUT_MS = 10_000;
 
+/** Creates the mobile configuration of an app: loads its cache, and plans the first pull, at once if the cache is of no use. */
 export const createMobileConfig = (options: MobileOptions): MobileConfig => new PullingConfig(options);
 
 interface CachedConfig {
@@ -128,7 +133,10 @@ class PullingConfig implements MobileConfig {
     return outcome;
   }
 
-  /** A random time between these fractions of the interval from now, so that a billion clients do not call at once. */
+  /**
+   * Plans the next pull at a random time, so that a billion clients do not call at once: from `least` to `least + spread` intervals from
+   * now, or at once at the start if nothing is cached.
+   */
   private plan(least: number, spread: number): void {
     this.cancel();
     if (this.isClosed) return;

@@ -115,7 +115,7 @@ export class ModelLoader {
     });
   }
 
-  /** Merges a whole model piece by piece, however often the proxy goes away. @throws Refusal */
+  /** Merges a whole model piece by piece, however often the proxy goes away. @throws ModelRefusal, or the reason of the signal if that aborts */
   private async merge({ pack, model }: PackagedModel, signal: AbortSignal): Promise<void> {
     const buffer = new Uint8Array(Math.min(pack.pieceBytes, pack.bytes));
     const whole = createHash('sha256');

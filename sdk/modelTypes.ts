@@ -22,6 +22,7 @@ export interface ModelPiece {
   readonly bytes: Uint8Array;
 }
 
+/** The functions of an application that `watchModel` calls: they check a model, merge its pieces, and try the result. */
 export interface ModelUse {
   /** Called before the first piece: throws for an unsuitable model, and nothing is changed then. */
   readonly check?: (model: Model) => void;
@@ -40,6 +41,7 @@ export type ModelTrouble =
   /** There is no model, or no longer: the last good one stays. */
   | { readonly kind: 'removed' };
 
+/** Options of `watchModel`; all may be left out. */
 export interface WatchModelOptions {
   /** The proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
   readonly url?: string;
@@ -59,6 +61,7 @@ export interface WatchModelOptions {
   readonly fetch?: typeof fetch;
 }
 
+/** A model that an application follows, as returned by `watchModel`. */
 export interface WatchedModel {
   /**
    * The live model: completely merged and verified. Undefined before the first, and while another one is being merged.
@@ -66,5 +69,6 @@ export interface WatchedModel {
   live(): Model | undefined;
   /** Resolves with the first live model. It rejects only when `close` comes before that. */
   readonly first: Promise<Model>;
+  /** Stops following, even between two pieces of a model. */
   close(): void;
 }

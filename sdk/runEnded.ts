@@ -1,11 +1,13 @@
 import type { RunCallback } from './protocol/actionService';
 import { sendRequest, type Fetch } from './request';
 
+/** Options of `runEnded`; all may be left out. */
 export interface RunEndedOptions {
+  /** Default: that of Node. */
   readonly fetch?: Fetch;
-  /** The limit of one try, in ms. */
+  /** The limit of one try, in ms. Default 5000. */
   readonly timeoutMs?: number;
-  /** The pause before each further try, in ms; one more try for each. */
+  /** The pause before each further try, in ms; one more try for each. Default 200, 1000 and 5000. */
   readonly pausesMs?: readonly number[];
 }
 

@@ -29,6 +29,7 @@ export interface Call {
   readonly run: string | null;
   readonly traceparent: string | null;
 }
+/** The parts of a call to a method that changes something: the key is always present. */
 export interface MutatingCall extends Call {
   readonly key: string;
 }
@@ -44,6 +45,7 @@ export type Implementation<P extends Protocol> = {
   readonly [M in Exclude<keyof P, OptionalOf<P>>]: Handler<P[M]>;
 } & { readonly [M in OptionalOf<P>]?: Handler<P[M]> };
 
+/** Options of `serveProtocol` and of the functions for each protocol, such as `servePushType`. */
 export interface ServeOptions {
   /** If given, every call must carry `Authorization: Bearer <token>`. */
   readonly token?: string;
@@ -112,6 +114,10 @@ export const servePushType = (
   options?: ServeOptions,
 ): Hono => serveProtocol(pushTypeProtocol, name, implementation, options);
 
+/**
+ * Serves an action service (docs/reference/protocols.md#action-service):
+ * `serveActionService('build', { startRun: …, getRunProgress: …, cancelRun: … })`.
+ */
 export const serveActionService = (
   name: string,
   implementation: Implementation<ActionServiceProtocol>,
@@ -125,6 +131,7 @@ export const serveArtifactFinder = (
   options?: ServeOptions,
 ): Hono => serveProtocol(artifactFinderProtocol, name, implementation, options);
 
+/** Serves a data source, which has one method (docs/reference/protocols.md#data-source): `serveDataSource('metrics', { query: … })`. */
 export const serveDataSource = (
   name: string,
   implementation: Implementation<DataSourceProtocol>,

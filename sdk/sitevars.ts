@@ -18,12 +18,14 @@ export interface SitevarPort {
 /** Why a value is not allowed: a sentence for each reason. A checker that throws refuses as well. */
 export type SitevarChecker = (value: unknown) => readonly string[];
 
+/** Options of `sitevars`: the store of the values, and their checkers. */
 export interface SitevarOptions {
   readonly port: SitevarPort;
   /** By the name of the sitevar. */
   readonly checkers?: Readonly<Record<string, SitevarChecker>>;
 }
 
+/** The review of a value that is not proposed yet: its deviations from the history, and the objections of its checker. */
 export interface SitevarReview {
   /** The past shape, in words: `a text (timestamp)`. Undefined for a new name. */
   readonly was?: string;
@@ -33,18 +35,20 @@ export interface SitevarReview {
   readonly refused: readonly string[];
 }
 
+/** Reviews and proposes values under names (docs/guides/sitevars.md). */
 export interface Sitevars {
-  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for an invalid name or a value that is too large */
+  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for an invalid name, or a value that is too large or that JSON cannot hold */
   review(name: string, value: unknown): Promise<SitevarReview>;
   /**
    * Proposes the value, and returns the name of the change.
    *
-   * @throws ConveyorError `sitevar-refused` for a value that its checker refuses; `sitevar-deviates` for one that
+   * @throws ConveyorError `sitevar-refused` for a value that its checker refuses, that is too large or that JSON cannot hold, and for an invalid name; `sitevar-deviates` for one that
    * deviates from its history, unless `anyway`
    */
   propose(name: string, value: unknown, how: { readonly message: string; readonly anyway?: boolean }): Promise<string>;
 }
 
+/** Creates the sitevars of a store: each value is compared with its history and checked before it is proposed. */
 export function sitevars({ port, checkers = {} }: SitevarOptions): Sitevars {
   const review = async (name: string, value: unknown): Promise<SitevarReview> => {
     const shape = inferShape(await port.history(name));

@@ -24,9 +24,11 @@ export interface Live<S extends Reachable> {
   readonly leave?: () => Promise<void>;
 }
 
+/** Options of `conform`. */
 export interface RunOptions {
   /** Stops before the next check. */
   readonly signal?: AbortSignal;
+  /** Called with each row of the report as soon as it is known. */
   readonly onOutcome?: (outcome: CheckOutcome) => void;
 }
 

@@ -13,6 +13,7 @@ import { onOneLine } from '../../domain/plainText';
 import { LaserReader, type LaserStore } from './laser';
 import { MeasuredOrder } from './measuredOrder';
 
+/** Options of `createGatekeeper`; only `subscribe` is required. */
 export interface GatekeeperOptions {
   /**
    * Calls `onValue` with the value of a path now and on every change, with undefined if there is none, until the
@@ -34,7 +35,7 @@ export interface GatekeeperOptions {
 /** Measurements for monitoring. */
 export interface GateCounts {
   checks: number;
-  /** Projects without a value. */
+  /** Checks of projects that have no value. */
   unknown: number;
   /** Checks that failed because a restraint could not be decided. */
   undecided: number;
@@ -44,6 +45,7 @@ export interface GateCounts {
   refused: number;
 }
 
+/** Decides which users have a feature, by projects of the configuration (docs/guides/gatekeeper.md). */
 export interface Gatekeeper {
   /**
    * Whether the user passes. Never throws: returns false for a project without a value, and for a user with a non-text
@@ -62,6 +64,7 @@ export interface Gatekeeper {
 const whyUndecided = ({ createdAt }: GateUser): string =>
   isTime(createdAt ?? 0) ? 'the laser store is gone' : 'createdAt of the user is not a number of ms since the epoch';
 
+/** Creates a gatekeeper: `createGatekeeper({ subscribe: gatesFromProxy() })`. A gate is closed until the value of its project arrives. */
 export const createGatekeeper = (options: GatekeeperOptions): Gatekeeper => new WatchingGatekeeper(options);
 
 interface WatchedProject {

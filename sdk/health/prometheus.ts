@@ -10,6 +10,7 @@ import { prometheusRequests, type PrometheusRequest } from './promql';
 import { concurrencyGate } from '../concurrency';
 import type { Query } from './sides';
 
+/** Options of `prometheusQuery`; only `url` is required. */
 export interface PrometheusOptions {
   /** Its URL, with the path before `/api/v1` if there is one: `http://prometheus:9090`. */
   readonly url: string;
@@ -90,7 +91,7 @@ function serverAt({
 
 /** An answer that cannot be used; its message continues "Prometheus at …". */
 class UnusableAnswer extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'UnusableAnswer';
 }
 
 function readAnswer(

@@ -5,6 +5,7 @@ import { createErroredResponse, type JudgeRequest, type JudgeResponse } from '..
 import type { CallContext } from '../protocol/common';
 import { healthServiceProtocol } from '../protocol/healthService';
 
+/** Options of `remoteJudge`: the address of a Health Check Service (docs/reference/health.md#the-health-check-service). */
 export interface RemoteJudgeOptions {
   /** The URL of `conveyor hcs`: `http://localhost:4600`. */
   readonly url: string;
@@ -14,6 +15,7 @@ export interface RemoteJudgeOptions {
   readonly timeoutMs?: number;
   /** The data source for checks that name none: the store of this fleet, by its name in the service's configuration. */
   readonly source?: string;
+  /** Default: that of Node. */
   readonly fetch?: Fetch;
 }
 

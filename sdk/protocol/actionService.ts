@@ -8,6 +8,7 @@ import { RUN_RULES, START_RULES } from './contradictions/others';
  * A repeated `startRun` may have another callback, and is still the same request.
  */
 const callbackSchema = z.object({ url: z.string(), key: z.string() });
+/** The `callback` of `startRun`, for `runEnded` (docs/reference/protocols.md#startrun). */
 export type RunCallback = z.infer<typeof callbackSchema>;
 
 /**
@@ -46,4 +47,5 @@ export const actionServiceProtocol = {
   },
   cancelRun: { request: z.object({ runId: z.string() }), response: emptySchema, mutates: true },
 } as const satisfies Protocol;
+/** The methods of an action service (docs/reference/protocols.md#action-service). */
 export type ActionServiceProtocol = typeof actionServiceProtocol;

@@ -11,6 +11,7 @@ const subscriptionSchema = z.object({
   artifact: z.string(),
   with: z.record(z.string(), z.unknown()),
 });
+/** A subscription in the request of `getArtifacts`: one artifact of one pipeline (docs/reference/protocols.md#getartifacts). */
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
 /**
@@ -39,4 +40,5 @@ export const artifactFinderProtocol = {
     mutates: false,
   },
 } as const satisfies Protocol;
+/** The methods of an artifact finder (docs/reference/protocols.md#artifact-finder). */
 export type ArtifactFinderProtocol = typeof artifactFinderProtocol;

@@ -12,6 +12,7 @@ const revision = z.string().min(1).max(128);
 
 /** A target as it was built, at a revision. */
 const builtTargetSchema = z.object({ target: targetName, revision });
+/** A built target in the request of `getDependents`, under `among` (docs/reference/protocols.md#getdependents). */
 export type BuiltTarget = z.infer<typeof builtTargetSchema>;
 
 /** An affected target of the request, and the chain by which the bug reaches it: itself first, the target with the bug last. */
@@ -24,6 +25,7 @@ const affectedTargetSchema = z.object({
     .min(1)
     .max(MAX_DEPTH + 1),
 });
+/** A row in the answer of `getDependents`: a built target that the bug reaches (docs/reference/protocols.md#getdependents). */
 export type AffectedTarget = z.infer<typeof affectedTargetSchema>;
 
 /**
@@ -48,4 +50,5 @@ export const dependencyGraphProtocol = {
     mutates: false,
   },
 } as const satisfies Protocol;
+/** The methods of a dependency graph (docs/reference/protocols.md#dependency-graph). */
 export type DependencyGraphProtocol = typeof dependencyGraphProtocol;

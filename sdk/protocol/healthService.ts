@@ -6,10 +6,7 @@ import { MIB, type Protocol } from './common';
 import { HEALTH_RULES } from './contradictions/pushType';
 import { pushTypeProtocol } from './pushType';
 
-/**
- * The Health Check Service (docs/reference/protocols.md#health-check-service): the request of `runHealthChecks`, with
- * targets resolved to task identifiers.
- */
+/** The tasks of a unit to judge, by their identifiers in metrics (docs/reference/protocols.md#health-check-service). */
 export const unitTasksSchema = z.object({
   id: z.string(),
   fresh: z.array(z.string()),
@@ -21,6 +18,7 @@ export const unitTasksSchema = z.object({
 const haveOwnNames = (checks: readonly { readonly name: string }[]): boolean =>
   new Set(checks.map(({ name }) => name)).size === checks.length;
 
+/** The methods of the Health Check Service (docs/reference/protocols.md#health-check-service). */
 export const healthServiceProtocol = {
   evaluate: {
     request: pushTypeProtocol.runHealthChecks.request.extend({

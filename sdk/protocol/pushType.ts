@@ -4,7 +4,7 @@ import { healthCheckSchema } from '../../domain/spec/health';
 import { artifactSchema, emptySchema, MIB, type Protocol } from './common';
 import { HEALTH_RULES, NEEDS_RULES, PROGRESS_RULES, UNITS_RULES } from './contradictions/pushType';
 
-/** The push type protocol (docs/reference/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
+/** At least so many tasks of a unit, in an update (docs/reference/protocols.md#executeupdates). `percent` is of all tasks of the unit. */
 export const amountSchema = z.union([
   z.object({ count: z.number().int().positive() }).strict(),
   z.object({ percent: z.number().positive().max(100) }).strict(),
@@ -27,7 +27,9 @@ const wantedFields = {
   /** Update ids whose tasks must not be touched or counted: running canaries. Such updates do not make a unit busy. */
   exclude: z.array(z.string()).optional(),
 };
+/** A target of `needsPush`, `executeUpdates` and `prefetch`, with the fields of `common` filled in. */
 export const targetSchema = z.object({ unit: z.string(), ...wantedFields });
+/** A unit, the version that it is to run with its artifacts, and the tasks that are meant. */
 export type Target = z.infer<typeof targetSchema>;
 
 /**
@@ -56,39 +58,60 @@ const withCommonFields = <R extends z.infer<typeof targetsSchema>>({ targets, co
   targets: targets.map((target) => ({ ...common, ...target }) as Target),
 });
 
+/** A unit in the answer of `fetchDeployUnits` (docs/reference/protocols.md#fetchdeployunits). */
 export const unitSchema = z.object({
   id: z.string(),
   labels: z.record(z.string(), z.string()),
+  /** The number of its tasks now. */
   size: z.number().int().nonnegative(),
+  /** The version on which an added task starts, and to which a revert goes back; null if there never was one. */
   version: z.string().nullable(),
+  /** Whether its tasks run more than one version. */
   mixed: z.boolean(),
+  /** Whether it can be updated now; a deploy leaves it out until then. */
   available: z.boolean(),
 }) satisfies z.ZodType<Unit>;
 
+/** The progress of one unit in the answer of `trackUpdates`; counts are tasks (docs/reference/protocols.md#trackupdates). */
 export const unitProgressSchema = z.object({
   id: z.string(),
   state: z.enum(['pending', 'updating', 'paused', 'done', 'failed']),
+  /** Tasks that the update has chosen: they were not up on the version. */
   targeted: z.number().int().nonnegative(),
+  /** Targeted tasks that have left their old version, or have come up on the version. */
   updated: z.number().int().nonnegative(),
+  /** Targeted tasks that run on the version and pass their liveness check now. */
   live: z.number().int().nonnegative(),
+  /** Targeted tasks that were tried and did not come up. */
   failed: z.number().int().nonnegative(),
+  /** Targeted tasks that cannot be asked now. */
   unreachable: z.number().int().nonnegative(),
+  /** Targeted tasks that no longer exist. */
   gone: z.number().int().nonnegative(),
+  /** Why it failed or does not advance. */
   reason: z.string().optional(),
+  /** The number of others that go first, if it waits for its turn. */
   ahead: z.number().int().nonnegative().optional(),
 }) satisfies z.ZodType<UnitProgress>;
 
+/** The verdict of a check in the answer of `runHealthChecks`: only `unhealthy` reverts (docs/reference/protocols.md#runhealthchecks). */
 export const verdictSchema = z.enum(['healthy', 'inconclusive', 'errored', 'unhealthy']);
 
+/** One check in the answer of `runHealthChecks`, with its evidence (docs/reference/protocols.md#runhealthchecks). */
 export const evidenceSchema = z.object({
   name: z.string(),
   verdict: verdictSchema,
+  /** The metric of the updated tasks, transformed and reduced. */
   observed: z.number().nullable(),
+  /** The same for the tasks that they are compared with; null if there are none. */
   reference: z.number().nullable(),
+  /** The limit, in the unit of `observed`. */
   threshold: z.number().nullable(),
   /** The number of points on the new side behind the verdict. */
   samples: z.number().int().nonnegative(),
+  /** The number of updated tasks that had points. */
   tasks: z.number().int().nonnegative(),
+  /** The time range of the points, in ms since the epoch. */
   window: z.object({ start: z.number(), end: z.number() }),
   reason: z.string(),
   /** The result of a rank test: `p`, the shift and Cliff's delta. */
@@ -100,13 +123,18 @@ export const evidenceSchema = z.object({
     })
     .optional(),
 });
+/** The verdict of one check of one unit or of the deploy, and the numbers behind it. */
 export type Evidence = z.infer<typeof evidenceSchema>;
 
+/** The `targets` of `runHealthChecks`: units, and which of their tasks to judge (docs/reference/protocols.md#runhealthchecks). */
 export const healthTargetsSchema = z.object({
   units: z.array(z.string()),
+  /** Update ids: the tasks that one of these updates touched last; all tasks if it is empty. */
   updatedBy: z.array(z.string()),
+  /** Update ids: the tasks of these updates are not judged. */
   exclude: z.array(z.string()).optional(),
 });
+/** The units to judge, and the updates that touched the tasks to judge. */
 export type HealthTargets = z.infer<typeof healthTargetsSchema>;
 
 const updatesSchema = targetsSchema.safeExtend({
@@ -117,9 +145,12 @@ const updatesSchema = targetsSchema.safeExtend({
 
 const updateRef = z.object({ updateId: z.string(), units: z.array(z.string()).optional() });
 
+/** The row of one unit in the answer of `needsPush`; counts are tasks (docs/reference/protocols.md#needspush). */
 export const unitNeedSchema = z.object({
   id: z.string(),
+  /** All tasks of the unit. */
   size: z.number().int().nonnegative(),
+  /** Tasks that the target means and that are not up on its version; with an `amount`, as many as are missing to it. */
   outdated: z.number().int().nonnegative(),
   /** How many of the outdated tasks have left their old version and are not up: lockstep sends them no traffic. Left out: none. */
   down: z.number().int().nonnegative().optional(),
@@ -127,6 +158,7 @@ export const unitNeedSchema = z.object({
   budget: z.number().int().nonnegative().optional(),
 });
 
+/** The push type protocol (docs/reference/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
 export const pushTypeProtocol = {
   validateConfig: {
     /** At the start of a deploy, also its version and artifacts. */
@@ -209,4 +241,5 @@ export const pushTypeProtocol = {
     optional: true,
   },
 } as const satisfies Protocol;
+/** The methods of a push type (docs/reference/protocols.md#push-type). */
 export type PushTypeProtocol = typeof pushTypeProtocol;

@@ -11,6 +11,7 @@ export const taskOpSchema = z.object({
   /** With `update`: the version that the task will run. */
   toVersion: z.string().optional(),
 });
+/** An operation in the request of `process`: one that waits, or one that is over (docs/reference/protocols.md#process). */
 export type TaskOp = z.infer<typeof taskOpSchema>;
 
 /** Planned maintenance. Times are ms since the epoch; it cannot be blocked past its deadline. */
@@ -21,6 +22,7 @@ export const advanceNoticeSchema = z.object({
   end: z.number(),
   deadline: z.number(),
 });
+/** Planned maintenance of machines, in the request of `process` (docs/reference/protocols.md#process). */
 export type AdvanceNotice = z.infer<typeof advanceNoticeSchema>;
 
 /**
@@ -34,6 +36,7 @@ export type AdvanceNotice = z.infer<typeof advanceNoticeSchema>;
 export const taskControllerProtocol = {
   process: {
     request: z.object({
+      /** The name of the job whose operations these are. */
       jobHandle: z.string(),
       request: z.array(taskOpSchema),
       completed: z.array(taskOpSchema),
@@ -48,6 +51,9 @@ export const taskControllerProtocol = {
     contextFree: true,
   },
 } as const satisfies Protocol;
+/** The methods of a task controller (docs/reference/protocols.md#task-controller). */
 export type TaskControllerProtocol = typeof taskControllerProtocol;
+/** The request of `process`: the operations of one job that wait, and those that are over (docs/reference/protocols.md#process). */
 export type TaskControlRequest = z.infer<TaskControllerProtocol['process']['request']>;
+/** The answer of `process`: the ids of the operations that may begin (docs/reference/protocols.md#process). */
 export type TaskControlAnswer = z.infer<TaskControllerProtocol['process']['response']>;

@@ -15,8 +15,10 @@ const ticketSchema = z.object({
   body: z.string().max(TICKET_LIMITS.text.max),
   /** Principals such as `group:storage`. */
   assignees: z.array(z.string()).max(TICKET_LIMITS.assignees.max),
+  /** Whether it goes to the managers of the owners. */
   escalated: z.boolean(),
 });
+/** The request of `openTicket` and `updateTicket` (docs/reference/protocols.md#openticket). */
 export type Ticket = z.infer<typeof ticketSchema>;
 
 /**
@@ -32,4 +34,5 @@ export const ticketProtocol = {
     mutates: true,
   },
 } as const satisfies Protocol;
+/** The methods of a service of tickets (docs/reference/protocols.md#tickets). */
 export type TicketProtocol = typeof ticketProtocol;

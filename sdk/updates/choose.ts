@@ -104,7 +104,7 @@ export function progressOf(state: State, unit: string, updateId: string) {
 
 const isUnfinished = (state: string | undefined): boolean => state === 'active' || state === 'paused';
 
-/** @throws Error for a unit that the memory does not have; refuse unknown units from outside before */
+/** The remembered unit and its slots. @throws Error for a unit that the memory lacks; refuse unknown units from outside before */
 export function unitOf(state: State, unit: string): UnitState {
   const found = state.units[unit];
   if (found === undefined) throw new Error(`there is no unit ${unit}`);

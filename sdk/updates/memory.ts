@@ -15,9 +15,11 @@ export interface State {
   fences?: Record<string, number>;
 }
 
+/** The remembered state of one unit: the version of added tasks, and the slots. */
 export interface UnitState {
   /** The version on which added tasks start, because of this update. */
   version: string;
+  /** The update that set `version`; null if none did. */
   update: string | null;
   /** How often each slot was started; a number is never used again. */
   readonly starts: number[];
@@ -50,16 +52,24 @@ export interface PastStart {
   readonly to: number;
 }
 
+/** An update that was accepted. */
 export interface Update {
+  /** The updates whose tasks it takes back; empty if it reverts none. */
   readonly updatedBy: readonly string[];
+  /** The updates whose tasks it neither takes nor counts. */
   readonly exclude: readonly string[];
+  /** By the id of the unit. */
   readonly units: Record<string, UnitUpdate>;
 }
 
+/** The part of an update in one unit. */
 export interface UnitUpdate {
   readonly version: string;
+  /** The indexes of the slots that it brings to `version`. */
   readonly slots: readonly number[];
+  /** `ended`: cancelled, or superseded by a later update of the same deploy. */
   state: 'active' | 'paused' | 'done' | 'failed' | 'ended';
+  /** Why it is paused, failed or ended. */
   reason?: string;
 }
 

@@ -14,6 +14,7 @@ export interface Updatable {
   };
 }
 
+/** The command of `pauseUpdates`, `resumeUpdates` or `cancelUpdates`. */
 export type Verb = 'pause' | 'resume' | 'cancel';
 
 /** The lock under which an update comes: the service as `fetchDeployUnits` names it, and `context.fence`. */
@@ -26,7 +27,7 @@ export interface LockHeld {
  * Accepts an update: decides and remembers which slots it means; the caller changes them afterwards, as listed by `pendingSlots`. All or nothing:
  * every error is found before the first unit is begun. A known update begins nothing again. `held` may be left out if fences are checked elsewhere.
  *
- * @throws ExtensionError 409: `unknown-version`, `unit-busy`, `cancelled`, `invalid-request`, `fenced`
+ * @throws ExtensionError 400: `invalid-request`; 404: `unknown-unit`, `unknown-version`; 409: `unit-busy`, `cancelled`, `fenced`
  */
 export function acceptUpdate(
   fleet: Updatable,
@@ -38,7 +39,7 @@ export function acceptUpdate(
   if (updates[updateId]) return;
   if (cancelled.includes(updateId)) throw refusal('cancelled', `${updateId} was cancelled`);
   if (new Set(targets.map(({ unit }) => unit)).size < targets.length)
-    throw refusal('invalid-request', 'a unit is named twice');
+    throw refusal('invalid-request', 'a unit is named twice', 400);
   for (const target of targets) refuseTarget(fleet, updateId, target);
   if (urgency !== 'revert') passFence(fleet.state, held);
   const all = (field: 'updatedBy' | 'exclude'): string[] => [...new Set(targets.flatMap((it) => it[field] ?? []))];
@@ -46,7 +47,7 @@ export function acceptUpdate(
   updates[updateId] = { updatedBy: all('updatedBy'), exclude: all('exclude'), units };
 }
 
-/** Tasks in flight finish. An unknown update cannot be paused; one cancelled before it arrives will never begin. */
+/** Tasks in flight finish. An unknown update cannot be paused; one cancelled as a whole before it arrives will never begin. */
 export function commandUpdate(
   fleet: Pick<Updatable, 'state'> & Partial<Updatable>,
   verb: Verb,
@@ -108,9 +109,12 @@ function passFence(state: Remembered, { service, fence }: Partial<LockHeld> = {}
 }
 
 function refuseTarget({ state, copies }: Updatable, id: string, target: Target): void {
-  if (!copies.hasVersion(target.version)) throw refusal('unknown-version', `there is no version ${target.version}`);
+  if (!state.units[target.unit]) throw refusal('unknown-unit', `there is no unit ${target.unit}`, 404);
+  if (!copies.hasVersion(target.version))
+    throw refusal('unknown-version', `there is no version ${target.version}`, 404);
   const other = busyWith(state, id, target);
   if (other !== undefined) throw refusal('unit-busy', `${target.unit} is being updated by ${other}`);
 }
 
-const refusal = (code: string, message: string): ExtensionError => new ExtensionError(code, message, { status: 409 });
+const refusal = (code: string, message: string, status = 409): ExtensionError =>
+  new ExtensionError(code, message, { status });

@@ -78,8 +78,8 @@ test.each([
   [429, errorBody(false), 'extension-unavailable', 'hosts did not answer look: 429 no: not now (http://hosts)'],
   [500, errorBody(true), 'extension-unavailable', 'hosts did not answer look: 500 no: not now (http://hosts)'],
   [502, '<html>', 'extension-unavailable', 'hosts did not answer look: 502 <html> (http://hosts)'],
-  [200, '<html>', 'extension-protocol', 'hosts answered look against its protocol: body: not JSON: <html>'],
-  [302, '', 'extension-protocol', 'hosts answered look against its protocol: status: 302 instead of an answer'],
+  [200, '<html>', 'extension-protocol', 'hosts answered look in violation of its protocol: body: not JSON: <html>'],
+  [302, '', 'extension-protocol', 'hosts answered look in violation of its protocol: status: 302 instead of an answer'],
 ])('%i with %j is %s', async (status, body, code, message) => {
   const error = await problem(look(answering(status, body)));
   expect(error).toBeInstanceOf(ConveyorError);

@@ -130,7 +130,7 @@ test('a model whose pieces are right and whose digest is not is refused', async 
   const source = await world.sourceOf({ ...odd.pack, digest }, odd.file);
   await world.commit({ ...odd.pack, digest, source });
   const why = `its pieces make a file with the digest ${odd.pack.digest}, not ${digest}`;
-  await world.acknowledgedAs({ h1: `refused: config-proxy: the value of ${FEED} names no package: ${why}` });
+  await world.acknowledgedAs({ h1: `refused: config-proxy: the value of ${FEED} is not a valid package: ${why}` });
   await app.lives(1);
   expect(app.memory.equals(good.data)).toBe(true);
 });
@@ -146,7 +146,7 @@ test('a value that names no package is refused, and the model stays', async () =
   expect(app.watched.live()?.number).toBe(1);
   await eventually('the host refuses it', async () => {
     const [{ refused = '' } = {}] = await world.store.subscribers('flags', FEED);
-    return /models\/feed names no package/.test(refused);
+    return /models\/feed is not a valid package/.test(refused);
   });
 });
 

@@ -38,6 +38,7 @@ export function liveActionService(
   };
 }
 
+/** Creates the suite for an artifact finder at any address, for `conform` to run. */
 export function liveArtifactFinder(subject: ArtifactFinderSubject): Live<ArtifactFinderSubject> {
   return {
     ...{ kind: 'artifact-finder', checks: ARTIFACT_FINDER_CHECKS, prepares: 'getArtifacts' },
@@ -58,6 +59,7 @@ export function liveTaskController(
   };
 }
 
+/** Creates the suite for a data source at any address, for `conform` to run. */
 export function liveDataSource(subject: DataSourceSubject): Live<DataSourceSubject> {
   return {
     ...{ kind: 'data-source', checks: DATA_SOURCE_CHECKS, prepares: 'query' },
@@ -65,6 +67,7 @@ export function liveDataSource(subject: DataSourceSubject): Live<DataSourceSubje
   };
 }
 
+/** Creates the suite for a dependency graph at any address, for `conform` to run. */
 export function liveDependencyGraph(subject: DependencyGraphSubject): Live<DependencyGraphSubject> {
   return {
     ...{ kind: 'dependency-graph', checks: DEPENDENCY_GRAPH_CHECKS, prepares: 'getDependents' },
@@ -72,6 +75,7 @@ export function liveDependencyGraph(subject: DependencyGraphSubject): Live<Depen
   };
 }
 
+/** Creates the suite for a Health Check Service at any address, for `conform` to run. */
 export function liveHealthService(subject: HealthServiceSubject): Live<HealthServiceSubject> {
   return {
     ...{ kind: 'health-service', checks: HEALTH_SERVICE_CHECKS, prepares: 'evaluate' },
@@ -90,7 +94,7 @@ export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSett
   };
 }
 
-/** Whether the service answers. @throws BrokenRuleError */
+/** Returns the subject once its service has answered. @throws BrokenRuleError */
 async function ensureReachable<S extends Reachable>(subject: S, method: string): Promise<S> {
   const talk = new Conversation(subject);
   if ((await talk.post(method, '{')) !== null) return subject;

@@ -5,10 +5,15 @@ import { PushTypeWorld, type TrackedUnit, type PushTypeSubject } from '../pushTy
 import type { Live } from '../run';
 import type { LiveSettings } from './liveTime';
 
+/** Options of `livePushType`: the address of the push type, and the units and versions that its checks may use. */
 export interface LivePushType extends Reachable, LiveSettings {
+  /** `context.config` of the calls; it names exactly the two units. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Two units of at least six tasks each, all on one version, which no pipeline deploys meanwhile. */
   readonly units: readonly [string, string];
+  /** One or two other versions whose tasks become live. */
   readonly newVersions: readonly [string, string?];
+  /** A version whose tasks do not become live; without it, the checks that need one are skipped. */
   readonly deadVersion?: string | undefined;
   /** Adds a task to a unit, and returns once it is up. */
   readonly grow?: ((unit: string) => Promise<void>) | undefined;
