@@ -83,7 +83,7 @@ export const ERRORS = {
   }),
   'unknown-deploy': entry<{ id: string }>({
     message: ({ id }) => `there is no deploy ${id}`,
-    hint: ({ id }) => `conveyor status ${id.split('/').slice(0, 2).join('/')} shows what the release runs`,
+    hint: ({ id }) => `conveyor status ${id.split('/').slice(0, 2).join('/')} lists the actions of the release`,
     retryable: false,
     exit: 4,
   }),
@@ -97,7 +97,7 @@ export const ERRORS = {
     message: ({ actor, pipeline, why }) => why ?? `${actor} is not an owner of ${pipeline}`,
     hint: ({ pipeline, why, can }) =>
       can !== undefined
-        ? `conveyor can ${can} explains it`
+        ? `conveyor can ${can} explains the decision`
         : why === undefined
           ? `ask an owner (conveyor status ${pipeline} lists them) to do it or to add you`
           : 'ask one of them to do it',
@@ -107,7 +107,7 @@ export const ERRORS = {
   unsigned: entry<{ place: string; pipeline: string; name: string; artifact: string; why: string }>({
     message: ({ place, pipeline, artifact, why }) => `${place} protects ${pipeline}: ${artifact} is not signed: ${why}`,
     hint: ({ name }) =>
-      `sign that version, release it with --attestation ${name}=FILE, and check it with conveyor artifact verify FILE; without a signature only an admin may push it, with --emergency`,
+      `sign that version, check the attestation with conveyor artifact verify FILE, and release with --attestation ${name}=FILE; without a signature only an admin may push it, with --emergency`,
     retryable: false,
     exit: 4,
   }),
@@ -118,8 +118,9 @@ export const ERRORS = {
     exit: 1,
   }),
   'key-reused': entry<{ key: string; was: string; now: string }>({
-    message: ({ key, was, now }) => `the key ${key} started ${was}, and now comes with ${now}`,
-    hint: () => 'nothing was started; give each request a key of its own, and the same key only to send it again',
+    message: ({ key, was, now }) => `the key ${key} already started ${was}, but now comes with ${now}`,
+    hint: () =>
+      'nothing was started; use a new key for each request, and repeat a key only to send the same request again',
     retryable: false,
     exit: 1,
   }),
@@ -138,7 +139,7 @@ export const ERRORS = {
   }),
   'digest-changed': entry<{ artifact: string; pipeline: string; known: string; from: string }>({
     message: ({ artifact, pipeline, known, from }) =>
-      `${artifact}: ${from} of ${pipeline} has this version with the digest ${known}`,
+      `${artifact}: ${from} of ${pipeline} has this version with another digest, ${known}`,
     hint: () => 'nothing was started; publish the new bytes as a new version, and release that',
     retryable: false,
     exit: 1,
@@ -155,16 +156,17 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
-  'unknown-extension': entry<{ kind: string; name: string; known: readonly string[] }>({
-    message: ({ kind, name }) => `no ${kind} called ${name} is configured`,
-    hint: ({ known }) =>
-      `conveyor.config.yaml lists ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add it there`,
+  'unknown-extension': entry<{ kind: string; name: string | null; known: readonly string[] }>({
+    message: ({ kind, name }) =>
+      name === null ? `no ${kind} is configured` : `no ${kind} called ${name} is configured`,
+    hint: ({ name, known }) =>
+      `conveyor.config.yaml lists ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add ${name ?? 'one'} there`,
     retryable: false,
     exit: 1,
   }),
   'extension-lacks-method': entry<{ service: string; method: string }>({
-    message: ({ service, method }) => `${service} does not implement ${method}, an optional method`,
-    hint: ({ service, method }) => `add ${method} to ${service}, or do without what needs it`,
+    message: ({ service, method }) => `${service} does not implement the optional method ${method}`,
+    hint: ({ service, method }) => `implement ${method} in ${service}, or remove the field that needs it`,
     retryable: false,
     exit: 1,
   }),
@@ -176,7 +178,7 @@ export const ERRORS = {
   }),
   'extension-protocol': entry<{ service: string; method: string; field: string; detail: string }>({
     message: ({ service, method, field, detail }) =>
-      `${service} answered ${method} against its protocol: ${field}: ${detail}`,
+      `${service} answered ${method} in violation of its protocol: ${field}: ${detail}`,
     hint: ({ service }) => `${service} must answer as its openapi.json says; report this to its operators`,
     retryable: false,
     exit: 1,
@@ -190,7 +192,7 @@ export const ERRORS = {
   'scripts-off': entry<{ command: string }>({
     message: ({ command }) => `the script ${command} was not run: this worker runs no scripts`,
     hint: () =>
-      'scripts: { enabled: true } in the conveyor.config.yaml of the workers allows them, once you trust everyone who may apply pipelines (docs/reference/scripts.md)',
+      'if you trust everyone who may apply pipelines, set scripts: { enabled: true } in the conveyor.config.yaml of the workers (docs/reference/scripts.md)',
     retryable: false,
     exit: 1,
   }),
@@ -229,7 +231,7 @@ export const ERRORS = {
     hint: ({ state, settings = [] }) => {
       switch (state) {
         case 'answers':
-          return 'conveyor doctor tells whether it can store anything: its disk may be full, or its database read-only or unavailable; nothing is lost';
+          return 'conveyor doctor checks whether it can store anything: its disk may be full, or its database read-only or unavailable; nothing is lost';
         case 'mute':
           return 'it is frozen or overloaded, or a certificate is refused: conveyor doctor says what to do; everything continues once it answers, and nothing is lost';
         case 'plain':
@@ -244,7 +246,7 @@ export const ERRORS = {
   }),
   'server-unreachable': entry<{ url: string; detail: string }>({
     message: ({ url, detail }) => `no Conveyor server answers at ${url} (${detail})`,
-    hint: () => 'check the address and the network; conveyor doctor shows where it comes from',
+    hint: () => 'check the address and the network; conveyor doctor shows where the address comes from',
     retryable: true,
     exit: 1,
   }),
@@ -270,7 +272,7 @@ export const ERRORS = {
       const start = `start one with ${workerCommand(build)}`;
       if (kept) return `${start}; the command is kept until a worker takes it, so do not send it again`;
       if (unpolled === undefined && (queue === undefined || build === undefined))
-        return `${start}; if one runs, it is busy, frozen or was just lost: conveyor doctor says which, and nothing is lost meanwhile`;
+        return `${start}; if one is running, it is busy or frozen, or was just lost: conveyor doctor says which, and nothing is lost meanwhile`;
       if (build === undefined)
         return 'start one with conveyor worker, or name the queue of your workers with --task-queue; nothing was started';
       const current = build === null ? ' (set-current-version, to give the work to workers of a build)' : '';
@@ -305,9 +307,9 @@ export const ERRORS = {
     exit: 2,
   }),
   'config-rejected': entry<{ pipeline: string; refused: readonly string[] }>({
-    message: ({ pipeline, refused }) => `${pipeline} is not applied: ${refused.join('; ')}`,
+    message: ({ pipeline, refused }) => `${pipeline} was not applied: ${refused.join('; ')}`,
     hint: () =>
-      'correct with.config of the action in the pipeline file, or add the job or host that it names to the fleet; then apply it again',
+      'correct with.config of the action in the pipeline file, or add to the fleet the job or host that the field names; then apply the file again',
     retryable: false,
     exit: 2,
   }),
@@ -337,7 +339,8 @@ export const ERRORS = {
   }),
   'credentials-unusable': entry<{ file: string; why: string }>({
     message: ({ file, why }) => `${file} cannot be used: ${why}`,
-    hint: ({ file }) => `chmod 600 ${file} if you wrote it; else conveyor logout, and conveyor login URL again`,
+    hint: ({ file }) =>
+      `if you wrote it, run chmod 600 ${file}; otherwise run conveyor logout, then conveyor login URL`,
     retryable: false,
     exit: 2,
   }),
@@ -346,7 +349,7 @@ export const ERRORS = {
     hint: ({ expired }) =>
       expired
         ? 'conveyor login URL signs you in again; replace a token in CONVEYOR_TOKEN with a new one from its issuer'
-        : 'send Authorization: Bearer <token>, with one of the tokens listed in conveyor.config.yaml; commands send the token of conveyor login URL',
+        : 'send Authorization: Bearer <token>, with one of the tokens listed in conveyor.config.yaml; commands send the token from conveyor login URL',
     retryable: false,
     exit: 4,
   }),
@@ -365,7 +368,7 @@ export const ERRORS = {
   }),
   'audit-unwritable': entry<{ detail: string }>({
     message: ({ detail }) => `this was not done, because the audit cannot record it (${detail})`,
-    hint: () => 'repair the audit of the server; revert, cancel, pause, freeze and hold work meanwhile',
+    hint: () => 'repair the audit of the server; revert, cancel, pause, freeze and hold still work',
     retryable: true,
     exit: 1,
   }),
@@ -390,7 +393,7 @@ export const ERRORS = {
     exit: 4,
   }),
   'webhook-closed': entry<{ webhook: string; variables: readonly string[] }>({
-    message: ({ webhook }) => `this server has no secret to check deliveries of ${webhook} with`,
+    message: ({ webhook }) => `this server has no secret to verify deliveries from ${webhook}`,
     hint: ({ webhook, variables }) =>
       variables.length > 0
         ? `set ${variables.join(' or ')} for the server, restart it, and deliver again`
@@ -405,7 +408,7 @@ export const ERRORS = {
     exit: 2,
   }),
   'too-slow': entry<{ seconds: number }>({
-    message: ({ seconds }) => `the body did not come within ${seconds} s`,
+    message: ({ seconds }) => `the body did not arrive within ${seconds} s`,
     hint: () => 'nothing was done; send the whole body again, without pauses',
     retryable: true,
     exit: 1,
@@ -426,7 +429,7 @@ export const ERRORS = {
   'invalid-text': entry<{ what: string; why: string }>({
     message: ({ what, why }) => `${what} ${why}`,
     hint: () =>
-      'names, versions, keys and reasons are one line of plain text, metadata may have several; sequence is a number and committedAt a time; nothing was done',
+      'nothing was done; names, versions, keys and reasons must be one line of plain text; metadata may have several lines; sequence must be a number, and committedAt a time',
     retryable: false,
     exit: 2,
   }),
@@ -440,7 +443,7 @@ export const ERRORS = {
   'emergency-full': entry<{ pipeline: string; why: string }>({
     message: ({ pipeline, why }) => `${pipeline} takes no emergency: ${why}`,
     hint: ({ pipeline }) =>
-      `nothing was done; conveyor status ${pipeline} names those under way: cancel one, or push again when it has ended`,
+      `nothing was done; conveyor status ${pipeline} lists the emergencies under way: cancel one, or push again once one has ended`,
     retryable: false,
     exit: 1,
   }),
@@ -451,20 +454,20 @@ export const ERRORS = {
     exit: 4,
   }),
   overloaded: entry<{ waiting: number }>({
-    message: ({ waiting }) => `the server is overloaded, with ${waiting} requests in line already`,
+    message: ({ waiting }) => `the server is overloaded: ${waiting} requests are already waiting`,
     hint: () => 'nothing was done; send it again after the time in Retry-After',
     retryable: true,
     exit: 1,
   }),
   'store-unavailable': entry<{ store: string; detail: string }>({
     message: ({ store, detail }) => `the store of configuration ${formatStorePlace(store)} does not answer: ${detail}`,
-    hint: () => 'clients try again by themselves; hosts continue with the values that they have',
+    hint: () => 'clients try again automatically; hosts keep the values that they have',
     retryable: true,
     exit: 1,
   }),
   'store-full': entry<{ store: string }>({
-    message: ({ store }) => `the store of configuration at ${redactUrl(store)} is full, and takes no changes`,
-    hint: () => 'etcdctl compact, etcdctl defrag and etcdctl alarm disarm make room; hosts can read meanwhile',
+    message: ({ store }) => `the store of configuration at ${redactUrl(store)} is full and takes no changes`,
+    hint: () => 'etcdctl compact, etcdctl defrag and etcdctl alarm disarm make room; hosts can still read',
     retryable: true,
     exit: 1,
   }),
@@ -484,13 +487,13 @@ export const ERRORS = {
   }),
   'store-out-of-step': entry<{ repository: string; head: string; given: string }>({
     message: ({ repository, head, given }) =>
-      `the store holds ${repository} up to ${head}, and ${given} is not the commit after it`,
+      `the store holds ${repository} up to ${head}, but ${given} is not the next commit`,
     hint: () => 'commits are applied in order; if the history was rewritten, use another repository name',
     retryable: false,
     exit: 1,
   }),
   'process-failed': entry<{ process: string; how: string; tail: string; logFile: string; command: string }>({
-    message: ({ process, how, tail }) => `the ${process} does not run: ${how}. ${tail}`,
+    message: ({ process, how, tail }) => `the ${process} is not running: ${how}. ${tail}`,
     hint: ({ logFile, command }) =>
       `${logFile} has its full output; conveyor doctor checks this machine; then start it again: ${command}`,
     retryable: false,
@@ -498,25 +501,26 @@ export const ERRORS = {
   }),
   'demo-unexpected': entry<{ what: string; logFolder: string }>({
     message: ({ what }) => `the demo did not go as expected: ${what}`,
-    hint: ({ logFolder }) => `${logFolder} has the output of its processes; run it again with --keep to look around`,
+    hint: ({ logFolder }) =>
+      `${logFolder} has the output of its processes; run the demo again with --keep to look around`,
     retryable: false,
     exit: 1,
   }),
   'config-file-unusable': entry<{ file: string; why: string }>({
-    message: ({ file, why }) => `${file} cannot be configuration: ${why}`,
+    message: ({ file, why }) => `${file} cannot be used as configuration: ${why}`,
     hint: () => 'sources are text files of one tree (docs/guides/configuration.md); fix the file or remove it',
     retryable: false,
     exit: 2,
   }),
   'config-import-refused': entry<{ file: string; imported: string; why: string }>({
     message: ({ file, imported, why }) => `${file} cannot import ${imported}: ${why}`,
-    hint: () => "import files of the tree by relative paths, 'zod' and 'conveyor/config'",
+    hint: () => "import only 'zod', 'conveyor/config' and, by relative path, files of the tree",
     retryable: false,
     exit: 2,
   }),
   'config-programs-unprotected': entry<{ missing: readonly Guarantee[]; why: string | null }>({
     message: ({ missing, why }) =>
-      `this machine runs no configuration programs: ${withoutIsolation(missing) ?? 'its isolation is unknown'}${why === null ? '' : ` (${why})`}`,
+      `a configuration program cannot run on this machine: ${withoutIsolation(missing) ?? 'its isolation is unknown'}${why === null ? '' : ` (${why})`}`,
     hint: ({ missing }) =>
       `conveyor doctor lists what this machine lacks; or accept the gaps in conveyor.config.yaml: config.programs.allowMissing: [${missing.join(', ')}]`,
     retryable: true,
@@ -525,14 +529,14 @@ export const ERRORS = {
   'config-program-failed': entry<{ file: string; how: string }>({
     message: ({ file, how }) => `${file} produced no value: ${how}`,
     hint: () =>
-      'a program must compute its value from its imports and exit; until it does, nothing of the tree changes',
+      'a program must compute its value from its imports and exit; until it does, nothing in the tree changes',
     retryable: false,
     exit: 2,
   }),
   'config-not-deterministic': entry<{ file: string; path: string; first: string; second: string }>({
     message: ({ file, path, first, second }) =>
-      `${file} produced two values for ${path} in two runs: first ${first}, then ${second}`,
-    hint: () => 'remove the dependence on the time, the time zone or chance; write the value down instead',
+      `${file} produced different values for ${path} in two runs: first ${first}, then ${second}`,
+    hint: () => 'remove the dependence on the time, the time zone or randomness; write a fixed value instead',
     retryable: false,
     exit: 2,
   }),
@@ -545,7 +549,7 @@ export const ERRORS = {
   }),
   'config-validator-failed': entry<{ path: string; invariant: string; file: string; how: string }>({
     message: ({ path, invariant, file, how }) => `${invariant} of ${file} could not judge ${path}: ${how}`,
-    hint: ({ file }) => `the rule is broken, and no value passes it until its owner fixes ${file}`,
+    hint: ({ file }) => `the invariant is broken: no value passes until its owner fixes ${file}`,
     retryable: false,
     exit: 2,
   }),
@@ -556,20 +560,21 @@ export const ERRORS = {
     exit: 2,
   }),
   'config-repository-unusable': entry<{ repository: string; detail: string }>({
-    message: ({ repository, detail }) => `the repository of configuration ${repository} cannot be used: ${detail}`,
+    message: ({ repository, detail }) => `the configuration repository ${repository} cannot be used: ${detail}`,
     hint: ({ repository }) => `git fsck in ${repository} says what is broken; nothing was changed`,
     retryable: false,
     exit: 1,
   }),
   'config-repository-unreachable': entry<{ repository: string; detail: string }>({
-    message: ({ repository, detail }) => `the repository of configuration ${repository} does not answer: ${detail}`,
-    hint: () => 'config.repositories of conveyor.config.yaml says where it is; try again, nothing is done twice',
+    message: ({ repository, detail }) => `the configuration repository ${repository} does not answer: ${detail}`,
+    hint: () =>
+      'check its address under config.repositories of conveyor.config.yaml, and try again; nothing is done twice',
     retryable: true,
     exit: 1,
   }),
   'config-change-unknown': entry<{ repository: string; change: number | string }>({
-    message: ({ repository, change }) => `there is no change ${change} of ${repository}`,
-    hint: () => 'conveyor config status lists them',
+    message: ({ repository, change }) => `there is no change ${change} in ${repository}`,
+    hint: () => 'conveyor config status lists the changes',
     retryable: false,
     exit: 4,
   }),
@@ -578,7 +583,7 @@ export const ERRORS = {
       const who = change === null ? 'this' : `change ${change}`;
       return value === undefined
         ? `${who} cannot land: ${file} was changed by ${by} meanwhile`
-        : `${who} cannot land: it would also change ${value}, which it did not when it was proposed; ${file}, which produces it, was last changed by ${by}`;
+        : `${who} cannot land: it would now also change ${value}, which was not in the proposal; ${file}, which produces that value, was last changed by ${by}`;
     },
     hint: ({ value }) =>
       value === undefined
@@ -593,7 +598,7 @@ export const ERRORS = {
   }>({
     message: ({ parts, unowned }) => {
       const owned = parts.slice(0, 3).map(({ pipeline, path }) => `${path} (${pipeline})`);
-      return `no pipeline releases all of this: it changes ${[...owned, ...(unowned === undefined ? [] : [`${unowned} (no pipeline)`])].join(', ')}`;
+      return `no single pipeline releases all of this: it changes ${[...owned, ...(unowned === undefined ? [] : [`${unowned} (no pipeline)`])].join(', ')}`;
     },
     hint: () =>
       'propose one change for each pipeline, or let one pipeline own all these paths, in its artifact and in the config of its deploy',
@@ -602,17 +607,17 @@ export const ERRORS = {
   }),
   'config-base-unknown': entry<{ folder: string; name: string; git: string | null }>({
     message: ({ folder, name }) =>
-      `the commit of ${name} that ${folder} is based on is unknown, so this could undo changes that others have landed since`,
-    hint: ({ git }) =>
-      `work in a clone (git clone ${git ?? 'URL'}), or name the commit that it was copied from with --base COMMIT; conveyor config log lists them`,
+      `cannot tell which commit of ${name} the folder ${folder} is based on, so this could undo changes that others have landed since`,
+    hint: ({ folder, git }) =>
+      `work in a clone (git clone ${git ?? 'URL'}), or pass the commit that ${folder} was copied from as --base COMMIT; conveyor config log lists the commits`,
     retryable: false,
     exit: 2,
   }),
   'config-branch-rewritten': entry<{ repository: string; commit: string }>({
     message: ({ repository, commit }) =>
-      `the branch of ${repository} no longer contains ${commit.slice(0, 12)}, which was distributed`,
+      `the branch of ${repository} no longer contains the distributed commit ${commit.slice(0, 12)}`,
     hint: () =>
-      'restore it: git push FORMER-HEAD:BRANCH; take distributed values back with a change, never by rewriting the branch',
+      'restore it: git push --force REMOTE FORMER-HEAD:BRANCH; take distributed values back with a change, never by rewriting the branch',
     retryable: false,
     exit: 1,
   }),
@@ -623,7 +628,7 @@ export const ERRORS = {
     exit: 1,
   }),
   'package-invalid': entry<{ path: string; why: string }>({
-    message: ({ path, why }) => `the value of ${path} names no package: ${why}`,
+    message: ({ path, why }) => `the value of ${path} is not a valid package: ${why}`,
     hint: () => 'create it with conveyor config publish-model; hosts keep their present package',
     retryable: false,
     exit: 2,
@@ -641,7 +646,8 @@ export const ERRORS = {
     exit: 1,
   }),
   'archive-foreign': entry<{ place: string; origin: string; own: string }>({
-    message: ({ place, origin, own }) => `the archive at ${place} belongs to namespace ${origin}, and this is ${own}`,
+    message: ({ place, origin, own }) =>
+      `the archive at ${place} belongs to namespace ${origin}, but this is namespace ${own}`,
     hint: () => 'give each namespace its own archive, under archive in conveyor.config.yaml',
     retryable: false,
     exit: 2,

@@ -1,3 +1,5 @@
+import { joinWords } from './text';
+
 /**
  * The runner's guarantees about scripts, as far as the machine has the means. Each was tested on the machine itself
  * (sandbox/probe.ts).
@@ -52,5 +54,6 @@ export const REQUIRED: readonly Guarantee[] = Object.keys(GUARANTEES)
 /** One line; null if nothing is missing. */
 export function withoutIsolation(missing: readonly Guarantee[]): string | null {
   if (missing.length === 0) return null;
-  return `nothing keeps it from ${missing.map((name) => GUARANTEES[name].keepsFrom).join(', ')}`;
+  const kept = missing.map((name) => GUARANTEES[name].keepsFrom);
+  return `nothing keeps it from ${joinWords(kept, 'or')}`;
 }

@@ -29,18 +29,18 @@ const cut = (of: string, max: number, unit: Limit['unit'], why: string): Limit =
 });
 
 const SENT_ALONG = 'every release and deploy gets it, and a pipeline remembers it';
-const ONE_ATTRIBUTE = 'the server takes 2 kB of a search attribute, and ends a workflow that sets more';
-const IN_STATE = 'a share of the 512 kB of a pipeline';
+const ONE_ATTRIBUTE = 'Temporal accepts 2 kB per search attribute, and ends a workflow that sets more';
+const IN_STATE = 'it is part of the 512 kB state of a pipeline';
 const IN_SPEC = 'the pipeline and each of its releases carry the whole file';
 const TO_READ = 'people have to read the file';
 const ON_RECORD = 'it is recorded';
 
 /** Limits of an artifact from a person, the API, a webhook, a finder or an action service. */
 export const ARTIFACT_LIMITS = {
-  name: refuseAbove('the name', 63, 'bytes', 'it is a part of ids'),
+  name: refuseAbove('the name', 63, 'bytes', 'ids contain it'),
   kind: refuseAbove('the kind', 63, 'bytes', SENT_ALONG),
   version: refuseAbove('the version', 200, 'bytes', SENT_ALONG),
-  digest: refuseAbove('the digest', 160, 'bytes', 'sha512 in hexadecimal takes 135'),
+  digest: refuseAbove('the digest', 160, 'bytes', 'sha512 in hexadecimal takes 135 bytes'),
   uri: refuseAbove('the uri', 512, 'bytes', SENT_ALONG),
   producedBy: refuseAbove('producedBy', 128, 'bytes', SENT_ALONG),
   repository: refuseAbove('builtFrom.repository', 256, 'bytes', SENT_ALONG),
@@ -56,16 +56,21 @@ export const ARTIFACT_LIMITS = {
 /** Limits of everything else in a request, a command or a signal. */
 export const REQUEST_LIMITS = {
   artifacts: refuseAbove('the number of artifacts of a release', 16, 'entries', SENT_ALONG),
-  artifactsTogether: refuseAbove('the artifacts of a release together', 24 * KB, 'bytes', SENT_ALONG),
+  artifactsTogether: refuseAbove('the total size of the artifacts of a release', 24 * KB, 'bytes', SENT_ALONG),
   outputs: refuseAbove('the number of outputs of a run', 16, 'entries', 'its release carries them'),
-  key: refuseAbove('an idempotency key', 200, 'bytes', 'a pipeline remembers the newest'),
+  key: refuseAbove('an idempotency key', 200, 'bytes', 'a pipeline remembers the newest keys'),
   actor: refuseAbove('an actor', 128, 'bytes', ON_RECORD),
   reason: refuseAbove('a reason', 1000, 'bytes', ON_RECORD),
   word: refuseAbove('a name in a command', 640, 'bytes', 'an artifact as name@version#digest fits'),
-  workflowId: refuseAbove('a workflow id', 255, 'bytes', 'Temporal takes no longer one'),
+  workflowId: refuseAbove('a workflow id', 255, 'bytes', 'Temporal accepts none longer'),
   answer: refuseAbove('the answer of a server', 64 * 1024 * KB, 'bytes', 'the command line keeps all of it in memory'),
-  rows: refuseAbove('the rows of a list over HTTP', 1000, 'entries', 'a server answers them at once'),
-  groups: refuseAbove('the members of the groups that may command', 12 * KB, 'bytes', SENT_ALONG),
+  rows: refuseAbove(
+    'the number of rows of a list over HTTP',
+    1000,
+    'entries',
+    'a server sends all of them in one answer',
+  ),
+  groups: refuseAbove('the total size of the members of groups that may command', 12 * KB, 'bytes', SENT_ALONG),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of a pipeline file. */
@@ -73,39 +78,49 @@ export const SPEC_LIMITS = {
   spec: refuseAbove('the pipeline as a whole', 64 * KB, 'bytes', IN_SPEC),
   file: refuseAbove('a pipeline file', 1024 * KB, 'bytes', TO_READ),
   fileValues: refuseAbove(
-    'the keys and values of a pipeline file, as often as its anchors repeat them',
+    'the number of keys and values of a pipeline file, with its anchors expanded',
     50_000,
     'entries',
     TO_READ,
   ),
   description: refuseAbove('the description', 2000, 'bytes', IN_SPEC),
   owners: refuseAbove('the number of owners', 50, 'entries', ONE_ATTRIBUTE),
-  ownersTogether: refuseAbove('the owners together', 2000, 'bytes', ONE_ATTRIBUTE),
+  ownersTogether: refuseAbove('the total size of the owners', 2000, 'bytes', ONE_ATTRIBUTE),
   principal: refuseAbove('a principal', 128, 'bytes', IN_SPEC),
   labels: refuseAbove('the number of labels', 50, 'entries', ONE_ATTRIBUTE),
-  labelsTogether: refuseAbove('the labels together', 2000, 'bytes', ONE_ATTRIBUTE),
+  labelsTogether: refuseAbove('the total size of the labels', 2000, 'bytes', ONE_ATTRIBUTE),
   labelKey: refuseAbove('the key of a label', 63, 'bytes', 'the key and the value are one keyword of 255'),
   labelValue: refuseAbove('the value of a label', 128, 'bytes', 'the key and the value are one keyword of 255'),
   artifacts: refuseAbove('the number of artifacts', 16, 'entries', IN_STATE),
   finder: refuseAbove('the name of a finder', 63, 'bytes', ONE_ATTRIBUTE),
-  finderWith: refuseAbove('the with of a finder', 2 * KB, 'bytes', 'sweeps read it from the memo of each pipeline'),
+  finderWith: refuseAbove('the with of a finder', 2 * KB, 'bytes', 'each sweep reads it from the memo of the pipeline'),
   actions: refuseAbove('the number of actions', 64, 'entries', IN_STATE),
   templates: refuseAbove('the number of templates', 32, 'entries', TO_READ),
   params: refuseAbove('the number of parameters of a template', 32, 'entries', TO_READ),
-  axes: refuseAbove('the number of parameters of a matrix', 4, 'entries', 'the names of its actions carry all of them'),
+  axes: refuseAbove(
+    'the number of parameters of a matrix',
+    4,
+    'entries',
+    'the name of each action contains all of them',
+  ),
   axisValues: refuseAbove(
     'the number of values of a parameter in a matrix',
     64,
     'entries',
-    'each is an action at least',
+    'each makes at least one action',
   ),
-  combinations: refuseAbove('the number of combinations of a matrix', 64, 'entries', 'there are no more actions'),
-  excludes: refuseAbove('the number of combinations that a matrix leaves out', 64, 'entries', 'it has no more'),
+  combinations: refuseAbove('the number of combinations of a matrix', 64, 'entries', 'a pipeline has no more actions'),
+  excludes: refuseAbove(
+    'the number of combinations that a matrix leaves out',
+    64,
+    'entries',
+    'a matrix has no more combinations',
+  ),
   deployInputs: refuseAbove(
     'the number of inputs of all deploys and canaries',
     12,
     'entries',
-    'good inputs are remembered',
+    'a pipeline remembers the inputs of good deploys',
   ),
   needs: refuseAbove('the number of needs of an action', 64, 'entries', IN_SPEC),
   inputs: refuseAbove('the number of inputs of an action', 16, 'entries', IN_SPEC),
@@ -116,40 +131,40 @@ export const SPEC_LIMITS = {
   actionMutex: refuseAbove('the number of exclusion groups of an action', 4, 'entries', IN_STATE),
   mutex: refuseAbove('the number of exclusion groups', 32, 'entries', IN_STATE),
   actionWith: refuseAbove('the with of an action', 16 * KB, 'bytes', 'every run gets it'),
-  config: refuseAbove('the config of a deploy', 16 * KB, 'bytes', 'every call of its push type carries it'),
+  config: refuseAbove('the config of a deploy', 16 * KB, 'bytes', 'every call to its push type carries it'),
   phases: refuseAbove(
     'the number of phases as written',
     FLEET_LIMITS.phases - 1,
     'entries',
-    'the completion is one more; forEach may make no more than these either',
+    'the completion is one more; phases made by forEach count, too',
   ),
-  units: refuseAbove(
-    'the number of units of a deploy',
-    FLEET_LIMITS.units,
-    'entries',
-    'one plan is made for all of them',
-  ),
+  units: refuseAbove('the number of units of a deploy', FLEET_LIMITS.units, 'entries', 'one plan covers all of them'),
   steps: refuseAbove('the number of steps before or after a phase', 16, 'entries', IN_SPEC),
   stepWith: refuseAbove('the with of a step', 4 * KB, 'bytes', 'every run gets it'),
   healthChecks: refuseAbove('the number of health checks', 64, 'entries', IN_SPEC),
   transforms: refuseAbove('the number of transforms of a check', 16, 'entries', IN_SPEC),
   lookback: refuseAbove(
-    'the minutes that a check looks back',
+    'the number of minutes that a check looks back',
     7 * 24 * 60,
     'entries',
-    'it reads a point a minute of every task',
+    'it reads one point per minute for every task',
   ),
-  duration: refuseAbove('the days of a duration', 36500, 'entries', 'it has to end on a day that there is'),
-  evaluations: refuseAbove('the evaluations that a check counts', 50, 'entries', 'a heartbeat carries what they said'),
+  duration: refuseAbove('the number of days of a duration', 36500, 'entries', 'its end has to be a valid date'),
+  evaluations: refuseAbove(
+    'the number of evaluations that a check counts',
+    50,
+    'entries',
+    'a heartbeat carries their results',
+  ),
   arguments: refuseAbove('the number of arguments of a command', 64, 'entries', IN_SPEC),
   argument: refuseAbove('an argument of a command', 1 * KB, 'bytes', IN_SPEC),
   variables: refuseAbove('the number of variables of a script', 64, 'entries', IN_SPEC),
   principals: refuseAbove('the number of people who may pick', 50, 'entries', IN_SPEC),
-  children: refuseAbove('the number of children by name', 500, 'entries', 'more are selected by a label'),
+  children: refuseAbove('the number of children listed by name', 500, 'entries', 'a label can select more'),
   childLabels: refuseAbove('the number of labels that select children', 16, 'entries', IN_SPEC),
   childArtifacts: refuseAbove('the number of artifacts for children', 16, 'entries', IN_SPEC),
   notify: refuseAbove('the number of notifications', 20, 'entries', IN_SPEC),
-  events: refuseAbove('the number of events of a notification', 6, 'entries', 'there are no more'),
+  events: refuseAbove('the number of events of a notification', 6, 'entries', 'there are no others'),
   blackouts: refuseAbove(
     'the number of blackouts of a pipeline or an action',
     100,
@@ -157,34 +172,39 @@ export const SPEC_LIMITS = {
     'each of its deploys carries them',
   ),
   calendarFile: refuseAbove('a calendar that blackouts are read from', 1024 * KB, 'bytes', 'it is read with the file'),
-  calendarEvents: refuseAbove('the number of events of a calendar', 2000, 'entries', 'each is looked at, day by day'),
-  maxDeploys: refuseAbove('maxDeploys of a window', 10, 'entries', 'the pipeline remembers so many of each action'),
+  calendarEvents: refuseAbove('the number of events of a calendar', 2000, 'entries', 'each is checked day by day'),
+  maxDeploys: refuseAbove(
+    'maxDeploys of a window',
+    10,
+    'entries',
+    'the pipeline remembers that many deploys of each action',
+  ),
   windows: refuseAbove('the number of windows of an action', 16, 'entries', 'each of its deploys carries them'),
-  days: refuseAbove('the number of days of a window', 7, 'entries', 'there are no more'),
+  days: refuseAbove('the number of days of a window', 7, 'entries', 'a week has no more'),
   url: refuseAbove('a URL', 1 * KB, 'bytes', IN_SPEC),
   word: refuseAbove('a name or a line', 200, 'bytes', IN_SPEC),
-  maxActive: refuseAbove('maxActive', 50, 'entries', 'as many run as a pipeline has room for'),
+  maxActive: refuseAbove('maxActive', 50, 'entries', 'a pipeline starts only as many as it has room for'),
   retries: refuseAbove('the number of attempts', 100, 'entries', 'each is in the history of the release'),
 } as const satisfies Record<string, Limit>;
 
-const AT_EACH_REQUEST = 'each request is held against all of them';
+const AT_EACH_REQUEST = 'each request is checked against all of them';
 
 /** Limits of `platform` in the configuration. */
 export const ACCESS_LIMITS = {
-  rules: refuseAbove('the number of rules of a list of platform', 1000, 'entries', AT_EACH_REQUEST),
+  rules: refuseAbove('the number of rules of a list under platform', 1000, 'entries', AT_EACH_REQUEST),
   patterns: refuseAbove('the number of patterns of a rule', 100, 'entries', AT_EACH_REQUEST),
-  pattern: refuseAbove('a pattern', 200, 'bytes', 'names are no longer'),
+  pattern: refuseAbove('a pattern', 200, 'bytes', 'no name is longer'),
   stars: refuseAbove('the number of * in a pattern', 8, 'entries', AT_EACH_REQUEST),
-  principals: refuseAbove('the number of principals of a rule', 100, 'entries', 'more are a group'),
-  checks: refuseAbove('the number of checks that a rule requires', 16, 'entries', 'a deploy has few'),
+  principals: refuseAbove('the number of principals of a rule', 100, 'entries', 'a group can hold more'),
+  checks: refuseAbove('the number of checks that a rule requires', 16, 'entries', 'a deploy has few checks'),
   approvals: refuseAbove(
     'the number of people who approve an action',
     100,
     'entries',
-    'each is held against all rules',
+    'each is checked against all rules',
   ),
-  keys: refuseAbove('the number of keys that sign', 50, 'entries', 'each signature is held against all of them'),
-  key: refuseAbove('a key that signs', 1 * KB, 'bytes', 'a key of Ed25519 or P-256 takes less than 200'),
+  keys: refuseAbove('the number of signing keys', 50, 'entries', 'each signature is checked against all of them'),
+  key: refuseAbove('a signing key', 1 * KB, 'bytes', 'an Ed25519 or P-256 key takes less than 200 bytes'),
 } as const satisfies Record<string, Limit>;
 
 const shortenAbove = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
@@ -194,33 +214,43 @@ const shortenAbove = (of: string, max: number, unit: Limit['unit'], why: string)
 
 /** Limits of script output, which the history of the release or deploy keeps. */
 export const LOG_LIMITS = {
-  log: shortenAbove('the log of a script', 64 * KB, 'bytes', 'a history takes 50 MB, and Temporal warns from 10 MB'),
-  logs: shortenAbove('the scripts of a release or deploy with such a log', 32, 'entries', 'later ones keep less'),
-  laterLog: shortenAbove('the log of a later one', 4 * KB, 'bytes', 'so that all of them together stay under 10 MB'),
+  log: shortenAbove(
+    'the log of a script',
+    64 * KB,
+    'bytes',
+    'Temporal accepts histories of up to 50 MB, and warns from 10 MB',
+  ),
+  logs: shortenAbove(
+    'the number of scripts of a release or deploy with such a log',
+    32,
+    'entries',
+    'later scripts keep less',
+  ),
+  laterLog: shortenAbove('the log of a later script', 4 * KB, 'bytes', 'so that all of them together stay under 10 MB'),
   laterLogs: shortenAbove(
-    'the scripts of a release or deploy with a log at all',
+    'the number of scripts of a release or deploy with either log',
     256,
     'entries',
-    'that is many retries',
+    'only many retries lead to more',
   ),
-  lastLog: shortenAbove('the log of any other', 512, 'bytes', 'so that all of them together stay under 10 MB'),
-  liveLog: shortenAbove('the log of a script that runs', 16 * KB, 'bytes', 'a heartbeat carries it every second'),
+  lastLog: shortenAbove('the log of any further script', 512, 'bytes', 'so that all of them together stay under 10 MB'),
+  liveLog: shortenAbove('the log of a running script', 16 * KB, 'bytes', 'a heartbeat carries it every second'),
 } as const satisfies Record<string, Limit>;
 
-const A_RECORD = 'the log of the audit is kept for long';
+const A_RECORD = 'the audit keeps it for a long time';
 
 /** Limits of audit records. */
 export const AUDIT_LIMITS = {
   actor: shortenAbove('an actor in the audit', 256, 'bytes', A_RECORD),
-  target: shortenAbove('what a record is about', 256, 'bytes', A_RECORD),
+  target: shortenAbove('the target of a record', 256, 'bytes', A_RECORD),
   reason: shortenAbove('a reason in the audit', 1000, 'bytes', A_RECORD),
-  result: shortenAbove('what came of it', 1000, 'bytes', A_RECORD),
-  changes: shortenAbove('the number of changes of a record', 20, 'entries', 'how many more there are is kept'),
-  path: shortenAbove('the place of a change', 256, 'bytes', A_RECORD),
-  value: shortenAbove('a value before or after', 200, 'bytes', A_RECORD),
-  refusals: cut('refusals a minute that are written one by one', 120, 'entries', 'the rest is counted in one record'),
-  refusalsOfSource: cut('those of one source', 10, 'entries', 'the rest is counted in one record'),
-  refusalSources: cut('the sources of a minute', 1000, 'entries', 'the rest is counted'),
+  result: shortenAbove('the result in a record', 1000, 'bytes', A_RECORD),
+  changes: shortenAbove('the number of changes of a record', 20, 'entries', 'the record keeps the number of others'),
+  path: shortenAbove('the path of a change', 256, 'bytes', A_RECORD),
+  value: shortenAbove('a value before or after a change', 200, 'bytes', A_RECORD),
+  refusals: cut('refusals per minute that are recorded one by one', 120, 'entries', 'one record counts the rest'),
+  refusalsOfSource: cut('such refusals of one source', 10, 'entries', 'one record counts the rest'),
+  refusalSources: cut('the sources of refusals per minute', 1000, 'entries', 'the rest is counted'),
   waiting: refuseAbove('the records that wait for a disk', 10_000, 'entries', 'changes are refused meanwhile'),
 } as const satisfies Record<string, Limit>;
 
@@ -233,98 +263,133 @@ export const GATE_LIMITS = {
   restraints: refuseAbove('the number of restraints of a rule', 32, 'entries', 'a check tries one after the other'),
   listed: refuseAbove('the number of texts of a list', 10_000, 'entries', EACH_HOST),
   text: refuseAbove('a text of a list', 200, 'bytes', EACH_HOST),
-  days: refuseAbove('the days for which a user is new', 3650, 'entries', 'that is long enough'),
+  days: refuseAbove('the number of days for which a user counts as new', 3650, 'entries', 'that is long enough'),
   projects: refuseAbove('the number of projects that a process watches', 10_000, 'entries', EACH_HOST),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of a sitevar, and of the comparison of its shape. */
 export const SITEVAR_LIMITS = {
   value: refuseAbove('a sitevar', 64 * KB, 'bytes', 'people write it by hand; a larger one is a configuration'),
-  depth: cut('the depth to which its shape is known', 16, 'entries', 'deeper levels are not compared'),
-  history: cut('the values that its shape is inferred from', 100, 'entries', 'what it was long ago is no measure'),
-  deviations: cut('the deviations that are shown', 20, 'entries', 'nobody reads more'),
-  checks: refuseAbove('the reasons of a checker', 20, 'entries', 'nobody reads more'),
+  depth: cut('the depth to which the shape of a sitevar is known', 16, 'entries', 'deeper levels are not compared'),
+  history: cut(
+    'the past values that its shape is inferred from',
+    100,
+    'entries',
+    'older values say little about its present shape',
+  ),
+  deviations: cut('the deviations that are shown', 20, 'entries', 'more would be too many to read'),
+  checks: refuseAbove('the number of reasons of a checker', 20, 'entries', 'more would be too many to read'),
 } as const satisfies Record<string, Limit>;
 
-const TO_A_PHONE = 'phones pay for it';
+const TO_A_PHONE = 'phones download it';
 
 /** Limits of pulls by apps. */
 export const MOBILE_LIMITS = {
   configs: refuseAbove('the number of configs of a translation or a pull', 100, 'entries', TO_A_PHONE),
   fields: refuseAbove('the number of fields of a config', 200, 'entries', TO_A_PHONE),
   text: refuseAbove('a text of a field', 4 * KB, 'bytes', TO_A_PHONE),
-  request: refuseAbove('a pull', 256 * KB, 'bytes', 'anybody may send one'),
+  request: refuseAbove('a pull', 256 * KB, 'bytes', 'any client may send one'),
   answer: refuseAbove('the answer to a pull', 1024 * KB, 'bytes', TO_A_PHONE),
-  schemas: cut('the number of schemas that a service knows', 10_000, 'entries', 'clients send them again'),
+  schemas: cut('the number of schemas that a service knows', 10_000, 'entries', 'clients send forgotten schemas again'),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of a pipeline's state; together they always stay below `state`. */
 export const STATE_LIMITS = {
-  state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from here, and refuses from 2 MB'),
+  state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from this size, and refuses from 2 MB'),
   queued: refuseAbove('the number of releases that wait', 200, 'entries', IN_STATE),
-  queuedTogether: refuseAbove('the releases that wait together', 72 * KB, 'bytes', IN_STATE),
-  running: { ...cut('the releases that run', 64 * KB, 'bytes', IN_STATE), more: 'waits' },
-  emergencies: refuseAbove('the emergencies under way', 20 * KB, 'bytes', IN_STATE),
+  queuedTogether: refuseAbove('the total size of the releases that wait', 72 * KB, 'bytes', IN_STATE),
+  running: { ...cut('the total size of the releases that run', 64 * KB, 'bytes', IN_STATE), more: 'waits' },
+  emergencies: refuseAbove('the total size of the emergencies under way', 20 * KB, 'bytes', IN_STATE),
   followOns: cut('the number of follow-ons under way', 24, 'entries', 'more are shown as left behind'),
-  followOnUnits: cut('the units of all follow-ons', 8 * KB, 'bytes', 'how many more there are is kept and shown'),
-  good: cut('what was good', 44 * KB, 'bytes', 'the newest two of each deploy stay'),
-  ranEach: shortenAbove('which units of a fleet ran which version', 600, 'bytes', IN_STATE),
-  heldIds: cut('which units a good deploy held', 4 * KB, 'bytes', 'all of them are kept apart for some weeks'),
-  goodPerAction: cut('the number of good deploys of an action', 10, 'entries', IN_STATE),
-  followed: cut(
-    'versions that others took the place of',
-    16 * KB,
+  followOnUnits: cut(
+    'the total size of the units of all follow-ons',
+    8 * KB,
     'bytes',
-    'their order is that of numbers and times then',
+    'the number of others is kept and shown',
   ),
-  followedPerArtifact: cut('the number of them of an artifact', 50, 'entries', IN_STATE),
+  good: cut('the record of good deploys', 44 * KB, 'bytes', 'the newest two of each deploy action stay'),
+  ranEach: shortenAbove('the record of which units of a fleet ran which version', 600, 'bytes', IN_STATE),
+  heldIds: cut(
+    'the list of units that a good deploy held',
+    4 * KB,
+    'bytes',
+    'a complete list is kept elsewhere for some weeks',
+  ),
+  goodPerAction: cut('the number of good deploys of an action', 10, 'entries', IN_STATE),
+  followed: cut('the versions that others replaced', 16 * KB, 'bytes', 'beyond it, numbers and times give the order'),
+  followedPerArtifact: cut('the number of replaced versions of an artifact', 50, 'entries', IN_STATE),
   late: cut('the number of artifacts that came too late', 10, 'entries', IN_STATE),
-  early: cut('artifacts that came before the version that they follow', 12 * KB, 'bytes', IN_STATE),
-  open: cut('what a release that was ended from outside left open', 512, 'bytes', 'how much more there is is kept'),
+  early: cut('the artifacts that came before the version they follow', 12 * KB, 'bytes', IN_STATE),
+  open: cut(
+    'the work left open by a release that was ended from outside',
+    512,
+    'bytes',
+    'the number of other entries is kept',
+  ),
   inheritedSettled: cut(
     'the number of units that have settled since',
     3 * FLEET_LIMITS.leftOut,
     'entries',
-    'what they ran before goes with them',
+    'their previous versions go with them',
   ),
-  inheritedLeft: cut('the number of versions that were left behind', 20, 'entries', 'more have been deployed over'),
-  inherited: cut('what deploys left units on', 40 * KB, 'bytes', 'of the oldest what ran before goes first, counted'),
+  inheritedLeft: cut(
+    'the number of versions that were left behind',
+    20,
+    'entries',
+    'later deploys have replaced older ones',
+  ),
+  inherited: cut(
+    'the record of versions that deploys left on units',
+    40 * KB,
+    'bytes',
+    'the oldest entries lose their previous versions first, which are counted',
+  ),
   knownBad: {
-    ...cut('what is known to be bad', 48 * KB, 'bytes', 'nothing on the list is ever dropped'),
+    ...cut('the list of known-bad artifacts', 48 * KB, 'bytes', 'nothing on the list is ever dropped'),
     more: 'holds',
   },
   knownBadBeforeHold: {
-    ...cut('what is known to be bad before a hold', 28 * KB, 'bytes', 'the rest is for what still runs'),
+    ...cut(
+      'the list of known-bad artifacts before a hold',
+      28 * KB,
+      'bytes',
+      'the rest is reserved for running deploys',
+    ),
     more: 'holds',
   },
-  inputs: refuseAbove('the latest artifacts together', 24 * KB, 'bytes', IN_STATE),
+  inputs: refuseAbove('the total size of the latest artifacts', 24 * KB, 'bytes', IN_STATE),
   keys: cut('the number of idempotency keys', 1000, 'entries', IN_STATE),
-  keysTogether: cut('idempotency keys together', 64 * KB, 'bytes', 'fewer where the rest takes the room'),
-  keysAtLeast: cut('idempotency keys that are kept in any case', 24 * KB, 'bytes', IN_STATE),
-  history: cut('the number of releases that have ended', 100, 'entries', IN_STATE),
-  historyTogether: cut('releases that have ended together', 96 * KB, 'bytes', 'fewer where the rest takes the room'),
-  historyAtLeast: cut('releases that have ended that are kept in any case', 32 * KB, 'bytes', IN_STATE),
-  historyRow: cut('one release that has ended', 8 * KB, 'bytes', 'its lists are cut, and how long they were is kept'),
-  commands: cut('the number of commands that were taken', 100, 'entries', IN_STATE),
-  refusedCommands: cut('the number of commands that were refused', 20, 'entries', 'they push out none that was taken'),
-  proofs: cut(
-    'the number of requests that are known to have been taken',
-    50,
-    'entries',
-    'an older one is not believed',
+  keysTogether: cut(
+    'the total size of idempotency keys',
+    64 * KB,
+    'bytes',
+    'fewer are kept if the rest of the state needs the room',
   ),
-  stoppedReason: cut('why a pipeline is stopped, in lists', 200, 'bytes', 'its memo carries it'),
-  badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
-  commandsTogether: cut('commands that were taken together', 12 * KB, 'bytes', IN_STATE),
-  refusedCommandsTogether: cut('commands that were refused together', 3 * KB, 'bytes', IN_STATE),
+  keysAtLeast: cut('the idempotency keys that are always kept', 24 * KB, 'bytes', IN_STATE),
+  history: cut('the number of ended releases', 100, 'entries', IN_STATE),
+  historyTogether: cut(
+    'the total size of ended releases',
+    96 * KB,
+    'bytes',
+    'fewer are kept if the rest of the state needs the room',
+  ),
+  historyAtLeast: cut('the ended releases that are always kept', 32 * KB, 'bytes', IN_STATE),
+  historyRow: cut('one ended release', 8 * KB, 'bytes', 'its lists are cut, and their lengths are kept'),
+  commands: cut('the number of accepted commands', 100, 'entries', IN_STATE),
+  refusedCommands: cut('the number of refused commands', 20, 'entries', 'they never displace accepted commands'),
+  proofs: cut('the number of accepted requests that are remembered', 50, 'entries', 'an older request is refused'),
+  stoppedReason: cut('the reason why a pipeline is stopped, in lists', 200, 'bytes', 'its memo carries it'),
+  badReason: cut('the reason why an artifact is known-bad', 200, 'bytes', IN_STATE),
+  commandsTogether: cut('the total size of accepted commands', 12 * KB, 'bytes', IN_STATE),
+  refusedCommandsTogether: cut('the total size of refused commands', 3 * KB, 'bytes', IN_STATE),
   releaseActions: refuseAbove('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),
   begunAt: cut(
-    'the number of deploys of an action of which it is known when they began',
+    'the number of start times of deploys of an action',
     10,
     'entries',
-    'only where a window counts them',
+    'they are kept only if a window counts deploys',
   ),
-  begun: cut('the number of actions of which the newest begun release is known', 128, 'entries', IN_STATE),
+  begun: cut('the number of actions with a known newest begun release', 128, 'entries', IN_STATE),
 } as const satisfies Record<string, Limit>;
 
 const ITS_LOCK = 'the lock of the service carries it';
@@ -332,61 +397,66 @@ const ITS_LOCK = 'the lock of the service carries it';
 /** Limits of the knowledge that a service's lock keeps across pipelines. */
 export const SERVICE_LIMITS = {
   bringers: cut('the deploys of other pipelines that are known', 16, 'entries', ITS_LOCK),
-  brought: cut('what they brought together', 256 * KB, 'bytes', ITS_LOCK),
-  broughtEach: refuseAbove('what one of them brought', 128 * KB, 'bytes', ITS_LOCK),
+  brought: cut('the total size of the records of these deploys', 256 * KB, 'bytes', ITS_LOCK),
+  broughtEach: refuseAbove('the record of one of these deploys', 128 * KB, 'bytes', ITS_LOCK),
   unitsBrought: {
-    ...cut('the units of each that are known by name', 50, 'entries', 'of more, up to 10,000, 40 bits of each name'),
+    ...cut(
+      'the units of each that are known by name',
+      50,
+      'entries',
+      'if there are more, up to 10,000, the lock keeps 40 bits of each name',
+    ),
     more: 'joined',
   },
 } as const satisfies Record<string, Limit>;
 
-const ONE_REQUEST = 'a store takes it in a few requests';
+const ONE_REQUEST = 'the store takes a change in a few requests';
 
 /** Limits of configuration: its sources, values and changes, and the store of a proxy on a host. */
 export const CONFIG_LIMITS = {
-  path: refuseAbove('the path of a value or a source', 256, 'bytes', 'it is a key of the store'),
-  file: refuseAbove('a source file', 1024 * KB, 'bytes', 'a value of it may not be larger'),
+  path: refuseAbove('the path of a value or a source', 256, 'bytes', 'it is a key in the store'),
+  file: refuseAbove('a source file', 1024 * KB, 'bytes', 'a value from it may not be larger'),
   files: refuseAbove('the number of files of a tree', 100_000, 'entries', 'all of them are looked at'),
   importDepth: refuseAbove(
-    'the number of imports that follow one another',
+    'the number of imports within one another',
     200,
     'entries',
-    'each is within the one before',
+    'each import is resolved within the previous one',
   ),
   value: refuseAbove('a value', 1024 * KB, 'bytes', EACH_HOST),
-  change: refuseAbove('the values of a change together', 4096 * KB, 'bytes', ONE_REQUEST),
+  change: refuseAbove('the total size of the values of a change', 4096 * KB, 'bytes', ONE_REQUEST),
   values: refuseAbove('the number of values of a change', 2000, 'entries', ONE_REQUEST),
   message: refuseAbove('the message of a change', 4 * KB, 'bytes', 'each list of changes shows it'),
   request: refuseAbove('a proposal over HTTP', 8192 * KB, 'bytes', 'texts in JSON take up to twice their size'),
-  landing: refuseAbove('the changes that wait to land', 500, 'entries', 'the landing strip carries them'),
+  landing: refuseAbove('the number of changes that wait to land', 500, 'entries', 'the landing strip carries them'),
   landingTogether: {
     ...cut('the changes that land together', 100, 'entries', 'the others land right after them'),
     more: 'waits',
   },
-  changesFound: cut('the changes that a finder looks at', 2000, 'entries', 'each sweep looks for all pipelines'),
+  changesFound: cut('the changes that a finder looks at', 2000, 'entries', 'each sweep reads them for all pipelines'),
   changesAnswered: {
-    ...cut('the changes that a finder answers at once', 4000, 'entries', 'an answer has 8 MiB'),
+    ...cut('the changes in one answer of a finder', 4000, 'entries', 'an answer has at most 8 MiB'),
     more: 'waits',
   },
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
-  ownedPaths: refuseAbove('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
+  ownedPaths: refuseAbove('the number of paths of a pipeline', 20, 'entries', 'every look asks for each of them'),
   services: refuseAbove('the number of services of configuration', 1000, 'entries', 'one file remembers all of them'),
   formerUnits: cut(
     'the units of a service that all hosts have left',
     100,
     'entries',
-    'a deploy that began before may name them',
+    'a deploy that began earlier may name them',
   ),
   leftHosts: cut('the hosts of a unit that have left', 1000, 'entries', 'one file remembers them until they are back'),
-  hosts: refuseAbove('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
+  hosts: refuseAbove('the number of hosts of an override', 2000, 'entries', 'a share of all hosts can cover more'),
   lockedHosts: refuseAbove(
-    'the hosts that config lock-store is given at once',
+    'the number of hosts of one config lock-store',
     10_000,
     'entries',
-    'etcd hashes a password for each, one after the other',
+    'etcd hashes a password for each, one by one',
   ),
   ownHosts: refuseAbove(
-    'the hosts of a repository with roles of their own',
+    'the number of hosts of a repository with roles of their own',
     1000,
     'entries',
     'a look at a path asks for each of them',
@@ -395,17 +465,22 @@ export const CONFIG_LIMITS = {
     'the number of paths of a proxy',
     5000,
     'entries',
-    'it keeps all of them, in memory and on its disk',
+    'the proxy keeps all of them in memory and on its disk',
   ),
-  proxyWatchers: refuseAbove('the watchers of a proxy', 1000, 'entries', 'each keeps a connection open'),
-  watchedPaths: refuseAbove('the number of paths of a watcher', 200, 'entries', 'they stand in one address'),
+  proxyWatchers: refuseAbove('the number of watchers of a proxy', 1000, 'entries', 'each keeps a connection open'),
+  watchedPaths: refuseAbove('the number of paths of a watcher', 200, 'entries', 'one URL names all of them'),
   refusals: refuseAbove(
-    'the applications that refuse a value of a host',
+    'the number of applications that refuse a value on a host',
     16,
     'entries',
     'its acknowledgement names them',
   ),
-  refusal: shortenAbove('why an application refuses a value', 1000, 'bytes', 'it goes to the store'),
+  refusal: shortenAbove(
+    'the reason why an application refuses a value',
+    1000,
+    'bytes',
+    'the host writes it to the store',
+  ),
 } as const satisfies Record<string, Limit>;
 
 const EACH_RUN = 'each daily run carries all of them';
@@ -413,69 +488,84 @@ const EACH_RUN = 'each daily run carries all of them';
 /** Limits of packages, such as models: their description in the configuration, and their exchange between hosts. */
 export const VESSEL_LIMITS = {
   megabytes: refuseAbove(
-    'the megabytes of a package',
+    'the number of megabytes of a package',
     16 * 1024,
     'entries',
-    'it is so many pieces of the largest size',
+    'that is 4096 pieces of the largest size',
   ),
-  pieces: refuseAbove('the number of pieces of a package', 4096, 'entries', 'their digests are one value'),
+  pieces: refuseAbove('the number of pieces of a package', 4096, 'entries', 'one value contains all of their digests'),
   piece: refuseAbove('a piece of a package', 4096 * KB, 'bytes', 'hosts keep a few of them in memory'),
-  uploads: refuseAbove('the pieces that a host serves to others at once', 16, 'entries', 'who is refused asks another'),
-  questions: refuseAbove('other requests of hosts to one at once', 64, 'entries', 'who is refused asks another'),
+  uploads: refuseAbove('the pieces that a host serves to others at once', 16, 'entries', 'a refused host asks another'),
+  questions: refuseAbove(
+    'the other requests that a host answers at once',
+    64,
+    'entries',
+    'a refused host asks another',
+  ),
   connections: refuseAbove(
-    'the connections of other hosts to one',
+    'the connections to a host from other hosts',
     256,
     'entries',
-    'anybody in the network may open some',
+    'any process in the network may open some',
   ),
   streams: refuseAbove(
-    'the applications of a host that load packages at once',
+    'the number of applications of a host that load packages at once',
     16,
     'entries',
     'each keeps a connection open',
   ),
-  apps: refuseAbove('the applications of a host that use one package', 16, 'entries', 'its acknowledgement names them'),
-  peers: refuseAbove('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
+  apps: refuseAbove(
+    'the number of applications of a host that use one package',
+    16,
+    'entries',
+    'its acknowledgement names them',
+  ),
+  peers: refuseAbove(
+    'the hosts that another host asks for a package',
+    30,
+    'entries',
+    'it remembers the pieces of each of them',
+  ),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of tickets for stale pipelines: each daily run carries the open ones. */
 export const TICKET_LIMITS = {
   open: { ...cut('the tickets that are open at the same time', 1000, 'entries', EACH_RUN), more: 'waits' },
-  ticket: refuseAbove('what a service calls a ticket', 100, 'bytes', EACH_RUN),
+  ticket: refuseAbove('the id of a ticket in its service', 100, 'bytes', EACH_RUN),
   key: refuseAbove('the key of a ticket', 200, 'bytes', 'it is a header of each call'),
   text: shortenAbove('the text of a ticket', 4 * KB, 'bytes', 'people read it'),
-  assignees: refuseAbove('the assignees of a ticket', 50, 'entries', 'a pipeline has no more owners'),
-  managers: refuseAbove('the managers of groups', 10_000, 'entries', 'all of them are read with the file'),
-  said: cut('the reasons that a run shows', 20, 'entries', 'nobody reads more'),
+  assignees: refuseAbove('the number of assignees of a ticket', 50, 'entries', 'a pipeline has no more owners than that'),
+  managers: refuseAbove('the number of managers of groups', 10_000, 'entries', 'all of them are read with the file'),
+  said: cut('the reasons that a run shows', 20, 'entries', 'more would be too many to read'),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of reported bugs: one workflow carries all of them, and every deploy is checked against those in force. */
 export const BUG_LIMITS = {
-  target: refuseAbove('the target of a bug', 256, 'bytes', 'as that of an artifact'),
-  revision: refuseAbove('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
-  advisory: refuseAbove('the affected packages of an advisory', 6 * KB, 'bytes', 'a workflow carries all bugs'),
-  unheld: cut(
-    'the packages of an advisory that are named as not looked for',
-    5,
-    'entries',
+  target: refuseAbove('the target of a bug', 256, 'bytes', 'it may be as long as that of an artifact'),
+  revision: refuseAbove('a revision of a bug', 128, 'bytes', 'it may be as long as that of an artifact'),
+  advisory: refuseAbove(
+    'the total size of the affected packages of an advisory',
+    6 * KB,
+    'bytes',
     'a workflow carries all bugs',
   ),
-  sbom: refuseAbove('an SBOM', 32 * 1024 * KB, 'bytes', 'a worker reads all of it to answer whether it has a bug'),
+  unheld: cut('the packages that an advisory lists as not searched for', 5, 'entries', 'a workflow carries all bugs'),
+  sbom: refuseAbove('an SBOM', 32 * 1024 * KB, 'bytes', 'a worker reads all of it to search for a bug'),
   inForce: refuseAbove('the number of bugs in force', 100, 'entries', 'each deploy asks about each of them'),
-  kept: cut('the bugs that are closed and were none', 50, 'entries', 'a workflow carries all bugs'),
-  shown: cut('the releases that a bug shows of each kind', 10, 'entries', 'a workflow carries all bugs'),
-  shownTogether: cut('what a bug shows of them together', 2560, 'bytes', 'a workflow carries all bugs'),
+  kept: cut('the reports that were closed as no bug', 50, 'entries', 'a workflow carries all bugs'),
+  shown: cut('the releases of each kind that a bug shows', 10, 'entries', 'a workflow carries all bugs'),
+  shownTogether: cut('the total size of the releases that a bug shows', 2560, 'bytes', 'a workflow carries all bugs'),
   owners: cut('the owners of a release that a bug shows', 5, 'entries', 'a workflow carries all bugs'),
-  path: cut('the chain of dependencies that is shown', 400, 'bytes', 'a workflow carries all bugs'),
+  path: cut('the chain of dependencies that a bug shows', 400, 'bytes', 'a workflow carries all bugs'),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of the archive of ended releases and deploys. */
 export const ARCHIVE_LIMITS = {
   days: refuseAbove(
-    'the days for which an archive keeps rows',
+    'the number of days for which an archive keeps rows',
     3650,
     'entries',
-    'statistics of all of it read all of it',
+    'statistics over the whole time read every row',
   ),
   categories: {
     ...cut('the categories that statistics name', 100, 'entries', 'people read their tables'),

@@ -17,12 +17,12 @@ export const describeTlsMismatch = (state: TlsMismatch): string =>
 
 /** Describes what was found at an address where a Temporal server should answer; `undefined`: nothing. */
 export function describeTemporalState(address: string, state: TemporalState | undefined): string {
-  if (state === 'answers') return `the Temporal server at ${address} answers, and did not do this`;
+  if (state === 'answers') return `the Temporal server at ${address} answers, but did not do this`;
   const none = `no Temporal server answers at ${address}`;
   if (state === undefined) return none;
   const found =
     state === 'mute'
-      ? 'what is there accepts connections, and does not answer as Temporal does'
+      ? 'something there accepts connections, but does not answer like Temporal'
       : describeTlsMismatch(state);
   return `${none}: ${found}`;
 }

@@ -27,7 +27,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
     const { glyph, tone } = AUDIT_SYMBOLS[record.outcome];
     return [
       wide ? truncateToSeconds(record.at) : ago(record.at, view),
-      record.actor ?? (record.door === 'server' ? 'the server' : 'nobody known'),
+      record.actor ?? (record.door === 'server' ? 'the server' : 'unknown'),
       tint(colors, tone, `${glyph} ${record.operation}`),
       record.target || '–',
       record.reason ?? '–',
@@ -56,7 +56,7 @@ export function verificationText(chains: readonly ChainVerification[], view: Vie
       if (broken !== null)
         return colors.red(`✘ ${chain}: broken at record ${broken.seq} (${broken.file}:${broken.line}): ${broken.why}`);
       const upTo = last === null || records === 0 ? '' : `, up to ${last.seq}:${last.hash}`;
-      const note = hasEnds || records === 0 ? '' : ', as you know it; the note of its ends is missing';
+      const note = hasEnds || records === 0 ? '' : ', consistent with --expect; the note of its ends is missing';
       return `${colors.green('✔')} ${chain}: ${plural(records, 'record')} ${conjugate(records, 'hold')}${upTo}${note}`;
     })
     .flatMap((line) => fold(line, view.width))

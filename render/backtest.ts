@@ -62,7 +62,7 @@ function actionLines(
   const heading = ['CHECK', 'FALSE POSITIVES', 'FALSE NEGATIVES', 'FOUND AFTER', 'NOT COUNTED'];
   return [
     `${colors.bold(`${pipeline}, ${action}`)}: ${plural(deploys, 'deploy')} since ${clock(since, view)}`,
-    ...(lost.length === 0 ? [] : [colors.yellow(`${plural(lost.length, 'deploy')} more, past Temporal's retention`)]),
+    ...(lost.length === 0 ? [] : [colors.yellow(`${plural(lost.length, 'more deploy')}, past Temporal's retention`)]),
     table(heading, rows, '', view),
   ];
 }

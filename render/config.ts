@@ -108,7 +108,7 @@ type Change = Whereabouts & {
 };
 
 export function renderChanges(changes: readonly Change[], view: View): readonly string[] {
-  if (changes.length === 0) return ['no change was proposed yet'];
+  if (changes.length === 0) return ['no change has been proposed yet'];
   const colors = paint(view.color);
   const rows = alignRows(
     changes.map(({ change, author, at, message, landed, ...is }) => [

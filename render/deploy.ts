@@ -132,7 +132,7 @@ function formatClassification({ classification, progress = null }: DeployStatus)
 function formatHolderLine({ heldBy, lock = null }: DeployStatus, view: View): readonly [string, string] | null {
   if (heldBy === undefined) return null;
   const since = heldBy.since === null ? '' : ` since ${clock(heldBy.since, view)} (${ago(heldBy.since, view)})`;
-  return ['Held by', `${heldBy.id}${since}, as ${lock ?? 'its lock'} says`];
+  return ['Held by', `${heldBy.id}${since}, according to ${lock ?? 'its lock'}`];
 }
 
 function timeLine(deploy: DeployStatus, view: View): string {

@@ -33,7 +33,7 @@ export function finderTable(rows: readonly FinderView[], view: View, wide: boole
     rows: cells.map((row, at) => [...row, said[at]?.cell ?? '']),
     below: said.flatMap(({ below }) => below),
   };
-  return listTable({ ...list, wide, empty: 'no finders: no worker asks one yet' }, view);
+  return listTable({ ...list, wide, empty: 'no finders: no worker has asked one yet' }, view);
 }
 
 /** The finders in the status of a pipeline. */

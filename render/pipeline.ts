@@ -134,7 +134,7 @@ function behindSection({ behind = [] }: PipelineStatus, colors: Colors): string[
   const cells = behind.map(({ units, more = 0, version, release }) => [
     `  ${formatNamed({ count: units.length + more, names: units })}`,
     `not on ${version}`,
-    colors.dim(`since release ${release} did not bring it`),
+    colors.dim(`release ${release} did not bring it`),
   ]);
   return [colors.bold('Left behind'), ...alignRows(cells)];
 }

@@ -94,8 +94,8 @@ function windowWords({ windows = [] }: PlanView): string[] {
 
 const CLOSING: Readonly<Record<WindowSpec['onClose'], string>> = {
   pause: 'updates pause at closing',
-  'finish-phase': 'the phase under way is finished at closing',
-  finish: 'a deploy that has begun is finished',
+  'finish-phase': 'the phase under way may finish after closing',
+  finish: 'a deploy that has begun may finish after closing',
 };
 
 const blackoutWords = ({ blackouts = [] }: PlanView): string[] =>

@@ -12,10 +12,11 @@ export function renderSignatures(
 ): readonly string[] {
   const colors = paint(view.color);
   if (signatures === undefined) return [];
-  if ('unknown' in signatures) return [colors.yellow(`whether ${path} is signed is unknown: ${signatures.unknown}`)];
+  if ('unknown' in signatures) return [colors.yellow(`unknown whether ${path} is signed: ${signatures.unknown}`)];
   const { state, faults, more } = signatures;
   if (state === 'signed') return [colors.green(`the store holds ${path} signed by a key that is trusted here`)];
-  if (state === 'unchecked') return [`the store holds ${path} signed; --trust FILE checks whether by one of your keys`];
+  if (state === 'unchecked')
+    return [`the store holds ${path} signed; --trust FILE checks whether one of your keys signed it`];
   const lines = faults.map(({ what, why }) => `✗ ${what} of ${path} in the store cannot be trusted: ${why}`);
   return [...lines, ...(more > 0 ? [`✗ and ${more} more of ${path}`] : [])].map((line) => colors.red(line));
 }

@@ -84,7 +84,7 @@ function typesFigure(rows: readonly Breakdown[]): Figure {
 
 function impactCurve({ bugImpact: { bugs: found, cancelled } }: StatsReport): Figure {
   const counts = found.map((one) => one.count);
-  const note = `share of bugs that cancelled at most so many releases; bugs cancelled ${shareWords(cancelled)} of all`;
+  const note = `share of bugs that cancelled at most this many releases; bugs cancelled ${shareWords(cancelled)} of all`;
   const scale = logScale(counts, POWERS);
   return {
     svg: distribution('releases that a bug cancelled', counts, scale, (value) => value.toLocaleString('en')),

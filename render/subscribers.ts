@@ -78,7 +78,7 @@ function stateText(subscription: Subscription, view: View): string {
 function exposure({ deploy, revision }: Exposure): string {
   const id = parseId(deploy);
   const back = id?.kind === 'action' ? `; conveyor revert ${releaseId(id.pipeline, id.number)} takes it back` : '';
-  return `the override ${shortly(revision)} is of ${deploy}${back}`;
+  return `the override ${shortly(revision)} comes from ${deploy}${back}`;
 }
 
 /** `12@1a2b3c4d5e6f` */

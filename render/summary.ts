@@ -62,7 +62,7 @@ export function renderHistorySummary(summary: HistorySummary, view: View): strin
     const { glyph, tone } = RELEASE_SYMBOLS[state];
     return [tint(colors, tone, `${glyph} ${state}`), cause ?? '–', String(count), `${percent.toFixed(1)}%`];
   });
-  const more = running === 0 ? '' : `; ${running} not over yet`;
+  const more = running === 0 ? '' : `; ${running} ${running === 1 ? 'has' : 'have'} not ended yet`;
   const from = since === null ? '' : `, the first of ${clock(since, view)}`;
   return [
     table(['STATE', 'CAUSE', 'RELEASES', 'SHARE'], cells, 'no release has ended yet', view),

@@ -46,7 +46,7 @@ export class Readiness {
     const ended = looks.filter(
       (look) => look.use.endsWith('Temporal') && certificateState(look, this.deps.now()).kind === 'ended',
     );
-    const blamed = ended.map(({ use, at, until }) => `; ${use} ended at ${until}: ${at}`).join('');
+    const blamed = ended.map(({ use, at, until }) => `; ${use} expired at ${until}: ${at}`).join('');
     return parts.map((part) => (part.name === 'temporal' ? { ...part, detail: `${part.detail}${blamed}` } : part));
   }
 

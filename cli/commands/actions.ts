@@ -105,7 +105,7 @@ async function requireRunning(client: ConveyorClient, text: string): Promise<voi
     id: text,
     why: `${status.id} has ended (${status.state})`,
   });
-  const rerun = `run what failed again in a new release: conveyor rerun ${status.id}; or `;
+  const rerun = `run the failed part again in a new release: conveyor rerun ${status.id}; or `;
   const hint = `${offersRerun(status, false) ? rerun : ''}release the same again: ${await againWords(client, status)}`;
   throw new ConveyorError('invalid-state', message, hint, retryable, exit);
 }

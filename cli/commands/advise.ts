@@ -25,7 +25,11 @@ export const adviseCommand: Register = (program, cli) => {
     .description(
       'recommendations that make a pipeline (a name or a file) safer or faster, with reasons and lines; changes nothing',
     )
-    .option('--since <time>', 'a duration ago, or a time, since which deploys of its category ended', EXPERIENCE_SINCE)
+    .option(
+      '--since <time>',
+      'count deploys of its category that ended since then: a duration ago, or a time',
+      EXPERIENCE_SINCE,
+    )
     .addHelpText(
       'after',
       examples(

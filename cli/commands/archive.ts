@@ -14,11 +14,11 @@ import { examples, type CommandCall, type Register } from './command';
 export const archiveCommand: Register = (program, cli) => {
   const group = program
     .command('archive')
-    .description('what releases and deploys came to, kept for statistics')
+    .description('results of releases and deploys, kept for statistics')
     .helpCommand(false);
   group
     .command('rebuild')
-    .description('read everything that Temporal still has again, and replace it in the archive; the rest stays')
+    .description('read again everything that Temporal still has, and replace it in the archive; the rest stays')
     .addHelpText('after', examples('conveyor archive rebuild'))
     .action(cli.handle(rebuild));
 };
@@ -55,7 +55,7 @@ function formatRebuild({ place, rows, unanswered, unread }: RebuildResult): stri
   const [poor, lost] = [plural(unanswered.length, 'run'), plural(unread.length, 'run')];
   return [
     `${plural(rows, 'row')} in ${place}`,
-    ...(unanswered.length === 0 ? [] : [`of ${poor} the workers know only the end`]),
+    ...(unanswered.length === 0 ? [] : [`the workers know only the end of ${poor}`]),
     ...(unread.length === 0 ? [] : [`${lost} could not be read`]),
   ].join('; ');
 }

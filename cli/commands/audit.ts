@@ -37,7 +37,7 @@ export const auditCommand: Register = (program, cli) => {
     .option('--since <time>', 'a duration ago, or a time: 2h, 2026-12-27T06:00:00Z')
     .option('--pipeline <name>', 'only records of this pipeline')
     .option('--actor <principal>', 'only actions of this person or program')
-    .addOption(new Option('--outcome <outcome>', 'only records of this kind').choices(AUDIT_OUTCOMES))
+    .addOption(new Option('--outcome <outcome>', 'only records with this outcome').choices(AUDIT_OUTCOMES))
     .option('--limit <count>', 'how many, newest first (100)')
     .option('--verify', 'verify the whole audit, and show the first broken record')
     .option(
@@ -51,7 +51,7 @@ export const auditCommand: Register = (program, cli) => {
       examples(
         'conveyor audit --since 2h',
         'conveyor audit --pipeline kvstore --actor user:alice -o json',
-        'conveyor audit --verify                                exit code 1 if it does not hold',
+        'conveyor audit --verify                                exit code 1 if a record is broken',
         'conveyor audit --file /var/lib/conveyor/audit.jsonl    at night, with no server',
       ),
     )

@@ -18,13 +18,13 @@ export const canCommand: Register = (program, cli) => {
   program
     .command('can <who> <verb> [what]')
     .description('show whether a principal may do something, by which rule, and if not, who may')
-    .option('--file <file>', 'a pipeline file: of create and apply, what would be applied')
+    .option('--file <file>', 'with create and apply: the pipeline file to be applied')
     .addHelpText(
       'after',
       examples(
         'conveyor can user:alice cancel kvstore/12/deploy',
         'conveyor can user:alice create --file pipeline.yaml',
-        'conveyor can group:storage deploy twine/kvstore-x     whether pipelines of theirs may',
+        'conveyor can group:storage deploy twine/kvstore-x     whether its pipelines may',
         'conveyor can group:storage use mutex/region-x         or action-service, artifact-finder, data-source',
         'conveyor can user:alice propose flags                 a change of that repository',
         'conveyor can group:storage run-scripts',

@@ -77,7 +77,7 @@ export function countOption(flag: string, text: string | undefined, fallback: nu
   const value = Number(text);
   if (Number.isInteger(value) && value >= least) return value;
   throw conveyorError('usage', {
-    text: `${flag} ${text} is no whole number of ${least} or more`,
+    text: `${flag} ${text} is not a whole number of ${least} or more`,
     hint: `${flag} ${fallback} is the default`,
   });
 }

@@ -14,7 +14,7 @@ const COMPLETION_TIMEOUT_MS = 1500;
 export const completionCommand: Register = (program, cli) => {
   program
     .command('completion <shell>')
-    .description('print the script by which bash, zsh or fish completes commands, options and ids')
+    .description('print the script with which bash, zsh or fish completes commands, options and ids')
     .addHelpText(
       'after',
       examples(

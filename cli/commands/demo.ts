@@ -111,7 +111,7 @@ async function play(
 }
 
 const FAREWELL = `
-Everything that the demo started is being stopped. Things to try next:
+Stopping everything that the demo started. Things to try next:
   npm run demo -- --keep                     the same, left running, to look around in the Web UI
   npm run demo -- config                     a configuration instead of a service
   npm run dev                                a stack that stays, with the same fleet

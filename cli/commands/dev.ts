@@ -154,7 +154,7 @@ async function awaitStop(call: CommandCall<DevOptions>, stack: Stack, stop: Abor
 async function reportRestart(call: CommandCall<DevOptions>, stack: Stack, name: PartName): Promise<void> {
   const { readyFile } = call.options;
   if (name === 'simulator') {
-    printNote(call.io, '    its world begins anew: conveyor simulate job adds again what you had added');
+    printNote(call.io, '    its world starts afresh: add your own jobs again with conveyor simulate job');
     await createDemoData(call, stack);
   }
   // If the file is gone, everything is being stopped.

@@ -24,7 +24,7 @@ export const initCommand: Register = (program, cli) => {
           const name = given ?? pipelineNameFor(resolve('.'));
           if (!NAME.test(name))
             throw conveyorError('usage', {
-              text: `${name} is no pipeline name`,
+              text: `${name} is not a pipeline name`,
               hint: 'lower-case letters, digits and hyphens, such as kvstore',
             });
           const owner = await findOwner(io, connect);

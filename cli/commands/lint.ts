@@ -19,7 +19,7 @@ export const lintCommand: Register = (program, cli) => {
   program
     .command('lint <files...>')
     .description('find mistakes and risks in pipeline files; needs no server. A TypeScript file is run to read it')
-    .option('--archive', 'also advise by past deploys of the same category in the archive; may need a server')
+    .option('--archive', 'also advise from past deploys of the same category in the archive; may need a server')
     .option('--no-exec', 'run no file: reject TypeScript and JavaScript; for files that you do not trust')
     .addHelpText(
       'after',

@@ -35,7 +35,7 @@ const ASSUMED_UPDATE_TIME_MS = 300_000;
 export const planCommand: Register = (program, cli) => {
   program
     .command('plan <file>')
-    .description('what a deploy would do, phase by phase, and when; changes nothing')
+    .description('show what a deploy would do, phase by phase, and when; changes nothing')
     .option('--action <name>', 'the deploy action, if there are several')
     .option('--now <time>', 'plan as if it began then (ISO-8601)')
     .option('--units <file>', 'the fleet, in the format of fetchDeployUnits (default: ask the push type)')

@@ -37,7 +37,7 @@ interface ProxyOptions extends GlobalOptions {
   readonly etcdKey?: string;
 }
 
-const HOST_HELP = 'where it listens (default: for this machine alone, 127.0.0.1)';
+const HOST_HELP = 'the address to listen on (default: 127.0.0.1, for this machine alone)';
 
 export const processCommands: Register = (program, cli) => {
   program
@@ -122,7 +122,7 @@ const registerConfiguration: Register = (program, cli) => {
     .requiredOption('--repository <name>', 'the repository that applications of this host read')
     .requiredOption('--cache <dir>', 'the folder for the last values; applications may read it')
     .requiredOption('--etcd <url>', 'the store; for a cluster several URLs, separated by commas')
-    .option('--etcd-user <name>', 'the user as which it connects to the store (docs/guides/secure.md)')
+    .option('--etcd-user <name>', 'the user for its connection to the store (docs/guides/secure.md)')
     .option('--etcd-password-env <variable>', 'the variable with the password of that user')
     .option('--etcd-ca <file>', 'the authority that signed the certificate of the store')
     .option('--etcd-cert <file>', 'its client certificate for the store')

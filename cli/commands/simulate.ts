@@ -40,7 +40,7 @@ const job: Register = (group, cli) => {
         const { region, service = name, runs: version } = options;
         const tasks = countOption('--tasks', options.tasks, 100);
         const added = await createJobs(getSimulatorUrl(io), [{ name, region, service, tasks, version }]);
-        if (added.length === 0) printNote(io, `there is a job ${name} already`);
+        if (added.length === 0) printNote(io, `job ${name} exists already`);
         return printJobs(io, output, (one) => one.name === name);
       }),
     );
@@ -99,8 +99,8 @@ const bad: Register = (group, cli) => {
     .command('bad <version>')
     .description('make tasks of this version misbehave from now on')
     .option('--error-ratio <share>', 'the additional share of its requests that fail, 0 to 1')
-    .option('--latency-factor <x>', 'the factor by which its requests are slower')
-    .option('--cpu-factor <x>', 'the factor by which it needs more CPU')
+    .option('--latency-factor <x>', 'its requests take this many times as long')
+    .option('--cpu-factor <x>', 'it needs this many times the CPU')
     .option('--memory-leak <mb>', 'the memory that it leaks, in megabytes a minute')
     .option('--crash', 'its tasks do not come up')
     .option('--fail-build', 'it does not build')

@@ -22,7 +22,7 @@ export const statsCommand: Register = (program, cli) => {
   program
     .command('stats')
     .description('statistics of releases and deploys: schedules, end states, failures, times, service level')
-    .option('--since <time>', 'a duration ago, or a time, since which they ended (default: 21d)')
+    .option('--since <time>', 'only those that ended since then: a duration ago, or a time (default: 21d)')
     .addOption(
       new Option('--by <grouping>', 'group pipelines by their label category, or all together')
         .choices(GROUPINGS)

@@ -59,7 +59,7 @@ function parseCommandInput(name: InputName, value: unknown, flag: string, nowMs:
     throw conveyorError('usage', { text: `${value} is not name@version`, hint: 'write it as executable@kv:13' });
   if (typeof is !== 'string' && !is.includes(value))
     throw conveyorError('usage', {
-      text: `${flag} ${value} is none of ${is.join(', ')}`,
+      text: `${flag} ${value} is not one of ${is.join(', ')}`,
       hint: `${is[0]} is the default`,
     });
   return { [name]: value };

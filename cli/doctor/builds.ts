@@ -57,7 +57,7 @@ const silentBuilds = ({ backlogs, pollers }: BuildsSeen, { current, polled }: Bu
       return {
         ...{ name: `build ${build}`, state: 'missing' },
         found: `its workers pick up no work, which has waited for ${formatDuration(ageMs)}: ${who}`,
-        how: `see whether they are gone, stopped (ps -o stat says T) or busy; ${workerCommand(build)} starts another; two minutes after its last poll a worker counts as gone, and doctor says how to do without`,
+        how: `see whether they are gone, stopped (ps -o stat says T) or busy; ${workerCommand(build)} starts another; two minutes after its last poll a worker counts as gone, and doctor then says how to continue without it`,
       };
     });
 

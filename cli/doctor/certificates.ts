@@ -59,7 +59,7 @@ export function certificateChecks(looks: readonly CertificateLook[], nowMs: numb
   const unwell = looks.flatMap((look) => checkCertificate(look, nowMs, on));
   const [first, ...others] = looks.map(({ until }) => until ?? '').sort();
   if (unwell.length > 0 || first === undefined) return unwell;
-  const count = others.length === 0 ? 'valid' : `${looks.length}, the first to end is valid`;
+  const count = others.length === 0 ? 'valid' : `${looks.length}, the first to expire is valid`;
   const name = others.length === 0 ? (looks[0]?.use ?? '') : 'certificates';
   return [{ name: `${name}${on}`, state: 'ok', found: `${count} until ${first}`, how: null }];
 }
@@ -73,10 +73,15 @@ function checkCertificate(look: CertificateLook, nowMs: number, on: string): Doc
     case 'valid':
       return [];
     case 'ending':
-      return [{ name, state: 'warning', found: `${at} ends in ${left}, at ${until}`, how: RENEW }];
+      return [{ name, state: 'warning', found: `${at} expires in ${left}, at ${until}`, how: RENEW }];
     case 'ended':
       return [
-        { name, state: 'missing', found: `${at} ended ${left} ago, at ${until}: connections are refused`, how: RENEW },
+        {
+          name,
+          state: 'missing',
+          found: `${at} expired ${left} ago, at ${until}: connections are refused`,
+          how: RENEW,
+        },
       ];
     case 'early':
       return [

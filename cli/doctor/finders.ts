@@ -7,7 +7,7 @@ export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
   const failing = finders.filter((finder) => finder.state === 'failing' && !isWorkerLost(finder));
   const unasked = finders.filter((finder) => finder.state === 'unasked' || isWorkerLost(finder));
   if (failing.length + unasked.length === 0)
-    return [{ name, state: 'ok', found: `${finders.length}, none fails`, how: null }];
+    return [{ name, state: 'ok', found: `${finders.length}, none failing`, how: null }];
   const words = ({ since, reason }: FinderView): string => `${since === null ? '' : `since ${since}: `}${reason ?? ''}`;
   return [
     ...failing.map((finder): DoctorCheck => ({
@@ -17,7 +17,7 @@ export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
     // The finder is not at fault.
     ...unasked.map((finder): DoctorCheck => ({
       ...{ name: `finder ${finder.id}`, state: 'warning', found: words(finder) },
-      how: 'see the check of workers, which should ask it; nothing is lost meanwhile',
+      how: 'see the check of workers: they should ask it; nothing is lost meanwhile',
     })),
   ];
 }

@@ -77,7 +77,7 @@ export async function checkTestServer(env: Env): Promise<DoctorCheck> {
     .filter((it) => it !== '')
     .join(' and ');
   const how = `only tests need it: install ${absent} (Debian: apt-get install default-jre-headless maven; macOS: brew install openjdk maven)`;
-  return { name, state: 'warning', found: `none, and no ${absent} to get it with`, how };
+  return { name, state: 'warning', found: `none, and no ${absent} to fetch it`, how };
 }
 
 const ROOM_BYTES = 2 * 1024 ** 3;

@@ -93,8 +93,8 @@ export function tokenChecks(expiresAt: string | null, nowMs: number, url: string
   if (leftMs > TOKEN_ENDS_SOON_MS) return [];
   const found =
     leftMs > 0
-      ? `ends in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`
-      : `ended ${formatDuration(-leftMs)} ago, at ${expiresAt ?? ''}: servers accept it for another minute, because clocks differ`;
+      ? `expires in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`
+      : `expired ${formatDuration(-leftMs)} ago, at ${expiresAt ?? ''}: servers accept it for another minute, because clocks differ`;
   return [{ name: 'token', state: 'warning', found, how: `conveyor login ${url}, or another CONVEYOR_TOKEN` }];
 }
 
@@ -116,7 +116,11 @@ async function checkExamination(http: HttpOptions, parts: readonly ReadinessPart
     if (error.code === 'not-found')
       return [
         ...seen,
-        notSeen('extensions', 'the server is older than this command line, and cannot examine', 'upgrade the server'),
+        notSeen(
+          'extensions',
+          'the server is older than this command line, and cannot run this check',
+          'upgrade the server',
+        ),
       ];
     return [...seen, { ...notSeen(WORKERS_CHECK, error.message, error.hint), state: 'missing' }];
   }

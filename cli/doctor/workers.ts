@@ -72,7 +72,7 @@ const EXAMINE_AS_WORKER =
 const UNWRITTEN = (reason: string): DoctorCheck => ({
   name: 'Temporal writes',
   state: 'missing',
-  found: `no: it answers, but took no new workflow: ${reason}`,
+  found: `no: it answers, but accepted no new workflow: ${reason}`,
   how: 'its database may be full, read-only or gone: look at the log of the Temporal server (of conveyor dev: .conveyor/logs/temporal.log) and at df of the folder of its database',
 });
 

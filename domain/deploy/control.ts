@@ -91,7 +91,7 @@ export function whyNot(situation: DeploySituation, verb: DeployVerb, input: Comm
   if (verb === 'revert') return undefined;
   if (verb === 'cancel' && revertStuck) return VERBS.cancel.refuse(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
-  if (withoutPast) return `nothing is known to go back to; ${WITHOUT_PAST}`;
+  if (withoutPast) return `no earlier version is known; ${WITHOUT_PAST}`;
   if (isReverting(situation) && verb !== 'pause' && verb !== 'resume') return REVERTING;
   if (control.overtaken?.why === 'preempted') return alreadyOvertaken(control.overtaken);
   return VERBS[verb].refuse(situation, input);
@@ -135,7 +135,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   pause: {
     // A new pause takes back a resume that still waits for its verdict.
     refuse: ({ control: { paused, resuming } }) =>
-      paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
+      paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'a person'} has paused it already` : undefined,
     apply: (control, asked, { noRevert }) => ({
       ...control,
       paused: { by: 'operator', ...asked },
@@ -152,7 +152,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     refuse: ({ control, phase }, { acceptMissing }) => {
       if (!control.paused) return 'it is not paused';
       if (acceptMissing && (control.paused.by !== 'timeout' || phase?.kind !== 'completion'))
-        return 'tasks may be missing only from a completion phase that its update timeout has paused; skip-phase leaves others';
+        return 'only a completion phase that its update timeout has paused can end without tasks; leave other phases with skip-phase';
       if (control.paused.by === 'freeze') return 'it is frozen, and continues by itself once the pipeline is unfrozen';
       return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
     },
@@ -164,14 +164,14 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     effect: ({ reverting: isBack }, { acceptMissing }) =>
       isBack
         ? 'the revert continues'
-        : `it continues ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict, or at once if nothing is updated or checked`,
+        : `it continues ${acceptMissing ? 'without the missing tasks ' : ''}after one fresh healthy verdict, or at once if nothing is updated or checked`,
   },
   cancel: {
     refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
     apply: (control, asked) => ({ ...control, cancel: asked }),
     effect: ({ reverting: isBack }) =>
       isBack
-        ? 'the revert ends unfinished, and the deploy as revert-failed'
+        ? 'the revert stops unfinished, and the deploy ends as revert-failed'
         : 'it stops; tasks already updated stay on the new version',
   },
   revert: {
@@ -181,7 +181,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     effect: (situation) =>
       isReverting(situation)
         ? 'it is reverting already; nothing changes'
-        : withReason('every task that it updated goes back to what it ran before', situation.ranEach ?? ''),
+        : withReason('every task that it updated goes back to its previous version', situation.ranEach ?? ''),
   },
   'skip-phase': {
     refuse: (situation, input) => {
@@ -222,7 +222,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       ...control,
       skippedChecks: [...control.skippedChecks, { ...asked, check, for: span }],
     }),
-    effect: () => 'the verdict of the check is shown and not counted',
+    effect: () => 'the verdict of the check is shown, but does not count',
   },
   'skip-window': {
     refuse: ({ control, atWindow }) => {
@@ -230,7 +230,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       return atWindow ? undefined : 'it does not wait for its window';
     },
     apply: (control, asked) => ({ ...control, skipWindow: asked }),
-    effect: () => 'it continues outside of its window until it ends; checks and bakes stay',
+    effect: () => 'it continues outside its window until it ends; checks and bakes still apply',
   },
 };
 

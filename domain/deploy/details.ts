@@ -11,7 +11,7 @@ export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
     formatMarkdown`## ${status.id} → ${status.version}`,
     formatMarkdown`**${deployHeadline(status)}**`,
     describePause(status),
-    status.lock ? formatMarkdown`Who holds it: the workflow **${status.lock}**` : NO_MARKDOWN,
+    status.lock ? formatMarkdown`The workflow **${status.lock}** shows the holder of the lock.` : NO_MARKDOWN,
     alignCells(status.phases.map(phaseRow)),
     list(
       'Paused by health, while the others continue',
@@ -56,7 +56,7 @@ function describePause({ paused }: Omit<DeployStatus, 'webUi'>): Markdown {
   if (paused === null) return NO_MARKDOWN;
   const since = formatMarkdown`Paused since ${moment(paused.at)} UTC.`;
   return continuesByItself(paused)
-    ? formatMarkdown`${since} It continues by itself once that works again; *Pending Activities* shows the last try.`
+    ? formatMarkdown`${since} It continues by itself once the dependency works again; *Pending Activities* shows the last try.`
     : since;
 }
 

@@ -58,11 +58,11 @@ export function createSuccessEnding(
   { skipped, missing, keptUnits, unlisted }: Pick<DeployRecord, 'skipped' | 'missing' | 'keptUnits' | 'unlisted'>,
 ): Ending {
   if (skipped.length === 0 && missing === null && !keptUnits && !unlisted) return { kind: 'succeeded' };
-  const which = `${skipped.length === 0 ? '' : 'available '}${keptUnits ? 'other ' : ''}unit`;
+  const which = `${keptUnits ? 'other ' : ''}${skipped.length === 0 ? '' : 'available '}unit`;
   const units = `every ${which}${unlisted ? ' that is listed' : ''}`;
   const kept = keptUnits ? `; ${describeKeptUnits(keptUnits)}` : '';
   const lost = unlisted ? `; ${describeUnlisted(unlisted, version)}` : '';
-  const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}${kept}${lost}`;
+  const text = `${units} runs ${version}${missing === null ? '' : ` except for ${missing}`}${kept}${lost}`;
   return { kind: 'succeeded', reason: skipped.length === 0 ? text : `${text}, ${withoutThem(skipped)}` };
 }
 
@@ -145,7 +145,7 @@ function describeEnding(ending: Ending, version: string): string {
     case 'reverted':
       return withReason(`reverted by ${ending.by === 'health' ? 'itself' : ending.by}`, ending.reason);
     case 'revert-failed':
-      return withReason(`${ending.by} ended it before the revert was through`, ending.reason);
+      return withReason(`${ending.by} ended it before the revert had finished`, ending.reason);
     case 'failed':
       return ending.reason;
     case 'cancelled':

@@ -49,11 +49,11 @@ export function tryAutoRevert(
   nowMs: number,
 ): AutoRevert {
   if (action !== 'revert' || record.control.noRevert) return { kind: 'kept', reason };
-  if (rollback) return { kind: 'kept', reason: `${reason}; a rollback is not reverted by itself` };
+  if (rollback) return { kind: 'kept', reason: `${reason}; a rollback is never reverted automatically` };
   // A canary goes back to the versions that its units run at that time.
   const lost = canary ? [] : unitsWithoutPast(record);
   if (lost.length > 0) {
-    const why = `not reverted, since nothing is known about what ${unitNames(lost)} ran before`;
+    const why = `not reverted: the earlier version of ${unitNames(lost)} is unknown`;
     return { kind: 'kept', reason: `${reason}; ${why}` };
   }
   const control = applyRevert(record.control, record.control.revert);

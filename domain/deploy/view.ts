@@ -58,7 +58,7 @@ export function summarise(record: DeployRecord, version: string): string {
   const { paused, resuming } = record.control;
   if (record.stage === 'ended') return doing;
   if (!paused) return `${doing}${expectation(record)}`;
-  const who = paused.by === 'operator' ? `paused by ${paused.actor ?? 'somebody'}` : `paused (${paused.by})`;
+  const who = paused.by === 'operator' ? `paused by ${paused.actor ?? 'a person'}` : `paused (${paused.by})`;
   return `${withReason(`${who} while ${doing}`, paused.reason)}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
 }
 
@@ -87,7 +87,10 @@ function expectation(record: DeployRecord): string {
   if (stage === 'reverting') return '';
   const paused = listPausedGroups(record);
   if (paused.length > 0) return `; paused until healthy: ${paused.map(({ group }) => group).join(', ')}`;
-  if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so it stops after this phase`;
+  if (overtaken) {
+    const when = overtaken.why === 'preempted' ? 'now' : 'after this phase';
+    return `; ${overtaken.why} by release ${overtaken.by}, so it stops ${when}`;
+  }
   return frozen ? `; frozen by ${frozen.actor}, so it pauses before its next phase` : '';
 }
 
@@ -97,8 +100,8 @@ const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
   planning: (_record, version) => `planning the deploy of ${version}`,
   'waiting-lock': (record) =>
     record.waitsForGuests.length > 0
-      ? `waiting until no canary is left on its units: ${record.waitsForGuests.join(', ')}`
-      : `waiting until nobody else deploys ${record.service ?? 'the service'}`,
+      ? `waiting for the canaries on its units to end: ${record.waitsForGuests.join(', ')}`
+      : `waiting for its turn to deploy ${record.service ?? 'the service'}`,
   'waiting-window': ({ windowUntil, windowWhy = '' }) =>
     withBlackout(`waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`, windowWhy),
   preprocessing: (record) => `preparing ${formatPhasePosition(record)}${formatStepSuffix(record)}`,

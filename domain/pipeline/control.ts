@@ -18,7 +18,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   hold: {
     refuse: ({ held }) => (held ? `${held.actor} holds it already: ${held.reason}` : undefined),
     apply: (state, input, nowMs) => ({ ...state, held: createHold(input, nowMs) }),
-    effect: 'no deploy starts; builds and tests continue, running deploys and reverts too',
+    effect: 'no deploy starts; builds, tests, running deploys and reverts continue',
   },
   unhold: {
     refuse: (state) => (state.held ? whyBadFull(state) : 'it is not held'),
@@ -43,7 +43,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
       if (artifact === undefined) return 'it needs the artifact as name@version';
       return knownBad.some((bad) => matchesIdentity(bad.artifact, artifact))
         ? undefined
-        : `${artifact} is not known to be bad`;
+        : `${artifact} is not known-bad`;
     },
     apply: (state, { artifact = '' }) => allowVersion(state, artifact),
     effect: 'it may be deployed again',
@@ -51,7 +51,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   retire: {
     refuse: whyNotRetire,
     apply: (state, input, nowMs) => ({ ...state, retired: createHold(input, nowMs) }),
-    effect: 'it takes nothing more; conveyor apply brings it back with its numbers and records',
+    effect: 'it accepts no more releases; conveyor apply brings it back with its numbers and records',
   },
 };
 
@@ -74,9 +74,9 @@ export const takePipeline = (
 export function effectOfPipeline(verb: PipelineVerb, state: PipelineState): string {
   const { spec, held, frozen } = state;
   if (verb === 'unhold' && frozen)
-    return `it is held no more, but frozen: deploys start once conveyor unfreeze ${spec.pipeline} lets them`;
+    return `it is no longer held, but still frozen: conveyor unfreeze ${spec.pipeline} lets deploys start`;
   if (verb === 'unfreeze' && held)
-    return `it is frozen no more, but held: deploys start once conveyor unhold ${spec.pipeline} lets them`;
+    return `it is no longer frozen, but still held: conveyor unhold ${spec.pipeline} lets deploys start`;
   return VERBS[verb].effect;
 }
 
@@ -86,7 +86,7 @@ function whyNotRetire({ active }: PipelineState): string | undefined {
   const numbers = active.map(({ number }) => number);
   const shown = numbers.slice(0, MAX_RELEASES_SHOWN).join(', ');
   const more = numbers.length > MAX_RELEASES_SHOWN ? ` and ${numbers.length - MAX_RELEASES_SHOWN} more` : '';
-  return `${numbers.length === 1 ? 'release' : 'releases'} ${shown}${more} of it ${numbers.length === 1 ? 'has' : 'have'} not ended: wait, or cancel`;
+  return `${numbers.length === 1 ? 'release' : 'releases'} ${shown}${more} ${numbers.length === 1 ? 'has not ended: wait for it, or cancel it' : 'have not ended: wait for them, or cancel them'}`;
 }
 
 const MAX_RELEASES_SHOWN = 5;

@@ -38,7 +38,7 @@ export function refuseOtherDigest(
     const other = known.find((one) => contradicts(one.known, artifact));
     if (other === undefined) continue;
     const names = [formatIdentity(artifact), other.known.digest ?? '', other.from];
-    const message = `${names[0]}: ${other.from} has this version with the digest ${names[1]}`;
+    const message = `${names[0]}: ${other.from} has this version with another digest, ${names[1]}`;
     return { code: 'digest-changed', message, names };
   }
   return undefined;

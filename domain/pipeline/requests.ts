@@ -156,7 +156,11 @@ function refuseReuse(...request: Parameters<typeof findReusedKey>): Refusal | un
   if (reused === undefined) return undefined;
   const { was, now } = reused;
   const names = [trigger.key ?? '', was, now];
-  return { code: 'key-reused', message: `the key ${names[0]} started ${was}, and now comes with ${now}`, names };
+  return {
+    code: 'key-reused',
+    message: `the key ${names[0]} already started ${was}, but now comes with ${now}`,
+    names,
+  };
 }
 
 /** A child accepts a release from a parent that shares one of its owners, or that it names in a label: `parent: inference`. */

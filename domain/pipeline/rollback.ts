@@ -48,7 +48,7 @@ function formerDeploys({ spec, good }: PipelineState, number: number, newest: re
 
 const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly string[]): string =>
   `it was deployed by ${joinWords(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
-  `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
+  `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release the version that should run with conveyor release ${pipeline}`;
 
 /** Names the deploys that the pipeline file dropped after their release's rollback had left it running. */
 function whyLeft(state: PipelineState, number: number): string | undefined {
@@ -150,7 +150,7 @@ export function explainLackingInputs({ spec, good }: PipelineState, back: readon
   );
   if (lacking.length === 0) return undefined;
   const names = joinWords([...new Set(lacking)], 'and');
-  return `nothing that ran before it had ${names}, which the pipeline file deploys by now: release what is to run with conveyor release ${spec.pipeline}`;
+  return `no earlier release had ${names}, which the pipeline file now deploys: release the versions that should run with conveyor release ${spec.pipeline}`;
 }
 
 const isBroughtBack = (good: GoodDeploys = []): boolean => good.length > 0 && findReplacingRelease(good) === undefined;
@@ -159,7 +159,7 @@ const isBroughtBack = (good: GoodDeploys = []): boolean => good.length > 0 && fi
 function severalBefore(inProduction: readonly GoodDeploys[]): string {
   const first = inProduction.flat().find(({ over }) => over !== undefined);
   if (first?.over === undefined) return '';
-  return `: before release ${first.release} units ran several versions (${first.over}); release the one that all of them should run`;
+  return `: before release ${first.release} units ran several versions (${first.over}); release the version that all units should run`;
 }
 
 /** The rollback of a release that is under way; undefined if there is none. */

@@ -163,7 +163,7 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
       ? formatMarkdown`**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
       : NO_MARKDOWN,
     held ? formatMarkdown`**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : NO_MARKDOWN,
-    good.length > 0 ? list('In production', good) : formatMarkdown`Nothing was deployed yet.`,
+    good.length > 0 ? list('In production', good) : formatMarkdown`Nothing has been deployed yet.`,
     list(
       'Left behind, and not tried again',
       behind.map(
@@ -182,7 +182,7 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
       ),
     ),
     list(
-      'Came after something newer, and started nothing',
+      'Arrived after a newer version, and started nothing',
       late.map(
         ({ artifact, at, behind: newer }) =>
           formatMarkdown`${code(artifact)} at ${moment(at)} UTC, behind ${code(newer)}`,

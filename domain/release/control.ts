@@ -58,22 +58,22 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
   revert: {
     refuse: () => undefined,
     apply: (control, input) => recordReleaseEnding(control, input, true),
-    effect: 'its deploys are reverted, those that have succeeded by a rollback, and nothing else starts',
+    effect: 'its running deploys are reverted, a rollback undoes those that succeeded, and nothing else starts',
   },
   pick: {
     refuse: whyNotPick,
     apply: (control, input, of) => withPick(control, input.action ?? '', createPick(input, of)),
-    effect: 'the decision is on record, and the release follows it',
+    effect: 'the decision is recorded, and the release follows it',
   },
   retry: {
     refuse: (_control, record, input) => whyNotRetry(record, input),
     apply: (control, { action = '' }) => withoutPick(control, action),
-    effect: 'the action starts again, and what was skipped because of it is decided anew',
+    effect: 'the action starts again, and actions skipped because of it are decided again',
   },
   'skip-window': {
     refuse: (_control, record, input) => whyNotSkipWindow(record, input),
     apply: (control) => control,
-    effect: 'what waits for its window, or soaks, continues without; everything else is waited for as ever',
+    effect: 'the present wait for a window or soak ends; all other waits remain',
   },
 };
 

@@ -73,7 +73,7 @@ export function landNow(it: Configerator, repository: string, number: number): B
   const branch = openBranch(it, repository);
   const change = branch.changes[number - 1];
   if (change === undefined)
-    throw new ExtensionError('unknown-change', `change: there is no change ${number} of ${repository}`, {
+    throw new ExtensionError('unknown-change', `change: there is no change ${number} in ${repository}`, {
       status: 404,
     });
   const conflict = findLandingConflict(it, repository, number);

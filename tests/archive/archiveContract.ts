@@ -159,7 +159,7 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
     await archive.write(archived(1), mark(5), null);
     await expect(archive.write(archived(2), { origin: 'default/b', readUntilMs: 6 }, null)).rejects.toMatchObject({
       code: 'archive-foreign',
-      message: expect.stringContaining('belongs to namespace default/a, and this is default/b'),
+      message: expect.stringContaining('belongs to namespace default/a, but this is namespace default/b'),
     });
     expect(await archive.mark()).toEqual(mark(5));
     expect((await archive.tallies(ALL)).histories).toHaveLength(1);

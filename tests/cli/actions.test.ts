@@ -85,7 +85,7 @@ test('a retry of a release that failed is refused with the rerun and the release
   expect({ code: ran.code, sent: it.sent }).toEqual({ code: 1, sent: [] });
   expect(ran.err).toBe(
     'error: invalid-state: cannot retry kvstore/13/tests: kvstore/13 has ended (failed)\n' +
-      'hint: run what failed again in a new release: conveyor rerun kvstore/13; or release the same again: conveyor release kvstore --artifact source=13\n',
+      'hint: run the failed part again in a new release: conveyor rerun kvstore/13; or release the same again: conveyor release kvstore --artifact source=13\n',
   );
 });
 

@@ -72,13 +72,13 @@ story(
     const endMs = Date.parse(end);
     expect(storeChecks({ cert }, endMs - 14 * DAY_MS)).toMatchObject([{ state: 'ok' }]);
     expect(storeChecks({ cert }, endMs - 14 * DAY_MS + 1)).toEqual([
-      { name, state: 'warning', found: `${cert} ends in 14d, at ${end}` },
+      { name, state: 'warning', found: `${cert} expires in 14d, at ${end}` },
     ]);
     const short = certificate('short', 1);
     expect(storeChecks({ cert: short })).toMatchObject([{ state: 'ok' }]);
     expect(storeChecks({ cert: short }, Date.now() + 0.7 * DAY_MS)).toMatchObject([{ state: 'warning' }]);
     expect(storeChecks({ cert }, endMs + DAY_MS)).toEqual([
-      { name, state: 'missing', found: `${cert} ended 1d ago, at ${end}: connections are refused` },
+      { name, state: 'missing', found: `${cert} expired 1d ago, at ${end}: connections are refused` },
     ]);
     expect(storeChecks({ cert }, Date.now() - DAY_MS)).toMatchObject([
       { state: 'missing', found: expect.stringContaining('is valid only from') as string },

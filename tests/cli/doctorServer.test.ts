@@ -162,7 +162,7 @@ describe('a server that does not answer', () => {
 test('doctor warns of a token that ends within ten minutes', () => {
   const now = Date.parse('2026-11-27T18:00:00.000Z');
   const warned = (end: string | null) => tokenChecks(end, now, URL).map(({ state, found }) => [state, found]);
-  expect(warned('2026-11-27T18:09:00.000Z')).toEqual([['warning', 'ends in 9m, at 2026-11-27T18:09:00.000Z']]);
+  expect(warned('2026-11-27T18:09:00.000Z')).toEqual([['warning', 'expires in 9m, at 2026-11-27T18:09:00.000Z']]);
   expect([warned('2026-11-27T18:11:00.000Z'), warned(null)]).toEqual([[], []]);
 });
 
@@ -171,7 +171,9 @@ test('doctor does not say of a token that has ended that it ends', () => {
   expect(tokenChecks('2026-11-27T17:59:40.000Z', now, URL)).toMatchObject([
     {
       state: 'warning',
-      found: expect.stringMatching(/^ended 20s ago, at 2026-11-27T17:59:40.000Z: servers accept it for another minute/),
+      found: expect.stringMatching(
+        /^expired 20s ago, at 2026-11-27T17:59:40.000Z: servers accept it for another minute/,
+      ),
     },
   ]);
 });

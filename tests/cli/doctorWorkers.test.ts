@@ -95,7 +95,7 @@ test('a Temporal server that answers and writes nothing is broken, with where to
   expect(workerChecks(view({ kind: 'unwritten', reason: 'database or disk is full' }))).toEqual([
     {
       ...{ name: 'Temporal writes', state: 'missing' },
-      found: 'no: it answers, but took no new workflow: database or disk is full',
+      found: 'no: it answers, but accepted no new workflow: database or disk is full',
       how: expect.stringMatching(/full, read-only or gone.*temporal\.log.*df of the folder of its database/) as string,
     },
   ]);

@@ -192,5 +192,5 @@ test('conveyor doctor names the finders that fail, and says how to fix it', () =
       how: expect.stringMatching(/^see the check of workers/),
     },
   ]);
-  expect(finderChecks([well])).toEqual([{ name: 'finders', state: 'ok', found: '1, none fails', how: null }]);
+  expect(finderChecks([well])).toEqual([{ name: 'finders', state: 'ok', found: '1, none failing', how: null }]);
 });

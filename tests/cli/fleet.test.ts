@@ -140,5 +140,5 @@ test('names the files applied before one that is refused', async () => {
   const ran = await run(['apply', path, path], { env, client: once });
   expect([ran.code, ran.out]).toEqual([2, '']);
   expect(ran.err).toContain('applied already: web (created)\n');
-  expect(ran.err).toContain('error: config-rejected: web is not applied: hosts refuses the config of deploy\n');
+  expect(ran.err).toContain('error: config-rejected: web was not applied: hosts refuses the config of deploy\n');
 });

@@ -30,7 +30,7 @@ test('a process that is given up is named with how it died, the last that any of
   const keeper = { io, stop: new AbortController().signal, onStarted: () => Promise.resolve() };
   const error = await keepRunning(keeper, { part, child: startChild(spec) });
   expect(error.message).toBe(
-    'the worker does not run: it ended with exit code 9, for the 6th time within a minute. Its last lines:\n  | no room on the disk',
+    'the worker is not running: it ended with exit code 9, for the 6th time within a minute. Its last lines:\n  | no room on the disk',
   );
   expect(error.hint).toContain(`${logFile} has its full output`);
   expect(error.hint).toMatch(/; then start it again: conveyor dev --config$/);

@@ -63,7 +63,9 @@ describe('a process of the stack', () => {
       hint: `${spec.logFile} has its full output; conveyor doctor checks this machine; then start it again: conveyor dev --speed 600`,
     });
     const message = await waiting.catch((error: Error) => error.message);
-    expect(message).toMatch(/^the server does not run: it ended with exit code 7\. Its last lines:\n {2}\| line 19\n/);
+    expect(message).toMatch(
+      /^the server is not running: it ended with exit code 7\. Its last lines:\n {2}\| line 19\n/,
+    );
     expect(message).toMatch(/\| line 30$/);
   });
 
@@ -71,7 +73,7 @@ describe('a process of the stack', () => {
     const spec = program('slow', 'setInterval(() => {}, 1000)');
     const child = startChild(spec);
     await expect(awaitReady(io, child, spec, 300, never)).rejects.toThrow(
-      'the slow does not run: it was not ready within',
+      'the slow is not running: it was not ready within',
     );
     await child.stop();
     expect(isAlive(child.pid)).toBe(false);
@@ -80,7 +82,7 @@ describe('a process of the stack', () => {
   test('that cannot be started at all is reported too', async () => {
     const spec = { ...program('ghost', ''), command: '/nowhere/ghost' };
     await expect(awaitReady(io, startChild(spec), spec, 5000, never)).rejects.toThrow(
-      /the ghost does not run: .*ENOENT/,
+      /the ghost is not running: .*ENOENT/,
     );
   });
 

@@ -47,7 +47,7 @@ test('a pipeline whose config is refused is not applied', async () => {
   const { workflows, updates } = given(null);
   await expect(applyPipeline(workflows, finding(PROBLEMS), spec, acting)).rejects.toMatchObject({
     ...{ code: 'config-rejected', exit: 2, retryable: false },
-    message: `${spec.pipeline} is not applied: twine refuses the config of deploy: config.jobs[0]: no job a`,
+    message: `${spec.pipeline} was not applied: twine refuses the config of deploy: config.jobs[0]: no job a`,
   });
   expect(updates).toEqual([]);
 });

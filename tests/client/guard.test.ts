@@ -64,7 +64,7 @@ test('a caller without permission is refused before anything is sent, with the r
   const { calls, through } = world();
   const client = through();
   expect(await refused(client.command('kvstore/12/deploy', 'pause', { actor: 'user:mallory', reason: 'r' }))).toBe(
-    'not-permitted: user:mallory is not an owner of kvstore: group:storage (user:alice, user:bob) | conveyor can user:mallory pause kvstore/12/deploy explains it',
+    'not-permitted: user:mallory is not an owner of kvstore: group:storage (user:alice, user:bob) | conveyor can user:mallory pause kvstore/12/deploy explains the decision',
   );
   expect(await refused(client.command('kvstore', 'hold', { reason: 'r' }))).toMatch(/takes somebody who is known/);
   expect(await refused(client.release('kvstore', [], { ...TRIGGER, kind: 'webhook' }))).toMatch(

@@ -99,7 +99,9 @@ test('work that is pinned to a build names the missing worker as soon as none an
   const pollers = [{ ...VERSIONED.pollers[1]!, deploymentOptions: { buildId: 'one', workerVersioningMode: 2 } }];
   const error = await noWorker(given({ ...VERSIONED, pollers, info: PINNED_TO_ONE }).temporal, OF);
   expect(error.message).toMatch(/^kvstore exists, but no worker of build one answers for it/);
-  expect(error.hint).toMatch(/^start one with conveyor worker --build one; if one runs, it is busy, frozen/);
+  expect(error.hint).toMatch(
+    /^start one with conveyor worker --build one; if one is running, it is busy or frozen, or was just lost/,
+  );
 });
 
 test('where new work goes to no build and none without one polls, set-current-version is named', async () => {
@@ -159,8 +161,8 @@ test('where Temporal stores nothing that is said, though a worker polls', async 
   await expect(unlessUnpolled(temporal, OF, silent, soon)).rejects.toMatchObject({
     code: 'temporal-unreachable',
     message:
-      'the Temporal server at dns:///temporal answers, and did not do this (it stores nothing: 14 UNAVAILABLE: disk full)',
-    hint: expect.stringMatching(/^conveyor doctor tells/) as string,
+      'the Temporal server at dns:///temporal answers, but did not do this (it stores nothing: 14 UNAVAILABLE: disk full)',
+    hint: expect.stringMatching(/^conveyor doctor checks/) as string,
   });
 });
 

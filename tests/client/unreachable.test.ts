@@ -42,7 +42,7 @@ test('one that is frozen is not, and doctor is the next command', async () => {
   for (const connection of [undefined, AWAY]) {
     const { message, hint } = await atPort(true, connection);
     expect(message).toBe(
-      'no Temporal server answers at ADDRESS: what is there accepts connections, and does not answer as Temporal does (too late)',
+      'no Temporal server answers at ADDRESS: something there accepts connections, but does not answer like Temporal (too late)',
     );
     expect(hint).toMatch(/^it is frozen or overloaded, or a certificate is refused: conveyor doctor says what to do/);
   }
@@ -53,8 +53,8 @@ test.each([
   ['refuses to say', () => Promise.reject(grpc(7))],
 ])('one that answers, and %s, is asked by doctor whether it stores anything', async (_what, check) => {
   const { message, hint } = await atPort(true, connectionThat(check));
-  expect(message).toBe('the Temporal server at ADDRESS answers, and did not do this (too late)');
-  expect(hint).toMatch(/^conveyor doctor tells whether it can store anything/);
+  expect(message).toBe('the Temporal server at ADDRESS answers, but did not do this (too late)');
+  expect(hint).toMatch(/^conveyor doctor checks whether it can store anything/);
 });
 
 test('an address in another form is not looked at', async () => {
@@ -126,6 +126,6 @@ describe('where one side uses TLS and the other does not', () => {
       [createPlainServer(), false],
       [createSecureServer(LOCALHOST), true],
     ] as const)
-      expect((await over(server, wantsTls)).message).toContain('does not answer as Temporal does');
+      expect((await over(server, wantsTls)).message).toContain('does not answer like Temporal');
   });
 });

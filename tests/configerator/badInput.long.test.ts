@@ -56,7 +56,11 @@ describe('bad input has one clear error, on the machine of the repository and ov
       { ...LIMITS, ...validator('() => { for (;;); }') },
       'config-validator-failed: broken of feed/limits.validate.ts could not judge feed/limits: it ran for more than 10s',
     ],
-    ['a binary file', { 'a.json': '"\0"' }, 'config-file-unusable: a.json cannot be configuration: it is binary'],
+    [
+      'a binary file',
+      { 'a.json': '"\0"' },
+      'config-file-unusable: a.json cannot be used as configuration: it is binary',
+    ],
     [
       'an import from outside',
       { 'bad.config.ts': `import '../../etc/hosts';` },
@@ -65,7 +69,7 @@ describe('bad input has one clear error, on the machine of the repository and ov
     [
       'a file that is too large',
       { 'a.json': `"${'x'.repeat(1024 * 1024)}"` },
-      'config-file-unusable: a.json cannot be configuration: it has 1,048,578 bytes, and a file may have 1,048,576 bytes',
+      'config-file-unusable: a.json cannot be used as configuration: it has 1,048,578 bytes, and a file may have 1,048,576 bytes',
     ],
   ])('%s', async (_what, files, says) => {
     const { cli, code, http } = await proposedTwice(files);
@@ -89,7 +93,10 @@ describe('bad input has one clear error, on the machine of the repository and ov
     const server = await configServer();
     const files = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`v${n}.json`, `"${'x'.repeat(1e6)}"`]));
     const ran = await onMachine(server, folderOf(files));
-    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('over-limit: the values of a change together is')]);
+    expect([ran.code, ran.err]).toEqual([
+      2,
+      expect.stringContaining('over-limit: the total size of the values of a change is'),
+    ]);
     const { status, body } = await server.propose({ message: 'm', files });
     expect([status, body.error?.code]).toEqual([413, 'too-large']);
   });
@@ -102,7 +109,7 @@ describe('bad input has one clear error, on the machine of the repository and ov
     execFileSync('cp', ['/dev/null', join(server.it.origin, 'packed-refs')]);
     execFileSync('tee', [join(server.it.origin, 'refs/heads/main')], { input: blob });
     const ran = await onMachine(server, folderOf({ 'b.json': '1' }));
-    const says = 'the repository of configuration flags cannot be used: ';
+    const says = 'the configuration repository flags cannot be used: ';
     expect([ran.code, ran.err]).toEqual([1, expect.stringContaining(says)]);
     const { status, body } = await server.propose({ message: 'm', values: { b: 1 } });
     expect([status, body.error?.message]).toEqual([500, expect.stringContaining(says)]);

@@ -151,7 +151,7 @@ describe('from a folder to a change', () => {
     expect(await besidePipelines('propose', both, '-m', 'Both')).toMatchObject({
       code: 1,
       err: expect.stringContaining(
-        'config-not-one-pipeline: no pipeline releases all of this: it changes feed/limits (feed), ads/budget (ads)',
+        'config-not-one-pipeline: no single pipeline releases all of this: it changes feed/limits (feed), ads/budget (ads)',
       ) as string,
     });
     expect(await it.repository.changes(10)).toEqual([]);
@@ -203,7 +203,7 @@ describe('from a folder to a change', () => {
     const { conveyor } = await world();
     const ran = await conveyor('propose', folderOf(BROKEN), '-m', 'Too much');
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('soft 500 is above hard 100') });
-    expect((await conveyor('status')).out).toBe('no change was proposed yet\n');
+    expect((await conveyor('status')).out).toBe('no change has been proposed yet\n');
   });
 
   test('a repository that is not configured is named with those that are', async () => {

@@ -136,7 +136,7 @@ export const broken = invariant(limits, ${holds});`;
 
   test('without its schema is refused, since it would check nothing', async () => {
     expect((await compiled({ 'a.validate.ts': '' })).problems).toEqual([
-      'config-file-unusable: a.validate.ts cannot be configuration: it validates a.schema.ts, which does not exist',
+      'config-file-unusable: a.validate.ts cannot be used as configuration: it validates a.schema.ts, which does not exist',
     ]);
   });
 });
@@ -192,7 +192,7 @@ describe('bad input is refused by a code of its own, and nothing else is', () =>
       'depends on the time',
       program('Date.now()'),
       expect.stringMatching(
-        /^config-not-deterministic: bad.config.ts produced two values for bad in two runs: first \d+, then \d+$/,
+        /^config-not-deterministic: bad.config.ts produced different values for bad in two runs: first \d+, then \d+$/,
       ) as unknown as string,
     ],
     [
@@ -205,7 +205,7 @@ describe('bad input is refused by a code of its own, and nothing else is', () =>
     [
       'depends on the time zone',
       program('new Date(1e12).getHours()'),
-      'config-not-deterministic: bad.config.ts produced two values for bad in two runs: first 1, then 13',
+      'config-not-deterministic: bad.config.ts produced different values for bad in two runs: first 1, then 13',
     ],
     ['throws what has no words', `throw Object.create(null);`, failed('it threw what has no words')],
     [
@@ -306,7 +306,7 @@ export default made;`;
     [
       'a JSON Schema that is none',
       { 'a.json': '{}', 'a.schema.json': '{"type":"nothing"}' },
-      'config-file-unusable: a.schema.json cannot be configuration: it is not a JSON Schema: ',
+      'config-file-unusable: a.schema.json cannot be used as configuration: it is not a JSON Schema: ',
     ],
     [
       'two files that write one path',
@@ -320,14 +320,18 @@ export default made;`;
   });
 
   test.each<readonly [string, Files, string]>([
-    ['is binary', { 'a.json': Buffer.from([0x7b, 0xff, 0x7d]) }, 'a.json cannot be configuration: it is binary'],
-    ['holds a zero', { 'a.json': '"\0"' }, 'a.json cannot be configuration: it is binary'],
+    [
+      'is binary',
+      { 'a.json': Buffer.from([0x7b, 0xff, 0x7d]) },
+      'a.json cannot be used as configuration: it is binary',
+    ],
+    ['holds a zero', { 'a.json': '"\0"' }, 'a.json cannot be used as configuration: it is binary'],
     [
       'is too large',
       { 'a.json': `"${'x'.repeat(1024 * 1024)}"` },
-      'a.json cannot be configuration: it has 1,048,578 bytes',
+      'a.json cannot be used as configuration: it has 1,048,578 bytes',
     ],
-    ['has no suitable name', { 'a b.json': '1' }, 'a b.json cannot be configuration: its name is not suitable'],
+    ['has no suitable name', { 'a b.json': '1' }, 'a b.json cannot be used as configuration: its name is not suitable'],
   ])('a file that %s', async (_what, files, why) => {
     await expect(compiled(files)).rejects.toMatchObject({
       code: 'config-file-unusable',
@@ -338,10 +342,10 @@ export default made;`;
   test('a symbolic link, wherever it leads', () => {
     const folder = folderOf({ 'a.json': '1' });
     symlinkSync('/etc/hostname', join(folder, 'b.json'));
-    expect(() => folderTree(folder)).toThrow('b.json cannot be configuration: it is a symbolic link');
+    expect(() => folderTree(folder)).toThrow('b.json cannot be used as configuration: it is a symbolic link');
   });
 
   test('a folder that is none', () => {
-    expect(() => folderTree('/nowhere')).toThrow('/nowhere cannot be configuration: there is no such folder');
+    expect(() => folderTree('/nowhere')).toThrow('/nowhere cannot be used as configuration: there is no such folder');
   });
 });

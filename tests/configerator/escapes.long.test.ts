@@ -233,7 +233,9 @@ describe('the process of a program is kept in, also when the world in it is not'
     if (missing.length === 0) expect(did).toEqual([]);
     // Otherwise no program runs.
     else
-      await expect(compiled({ 'a.config.ts': program('1') }, walls)).rejects.toThrow('runs no configuration programs');
+      await expect(compiled({ 'a.config.ts': program('1') }, walls)).rejects.toThrow(
+        'a configuration program cannot run on this machine',
+      );
   });
 
   test('a program runs behind all walls as it does without', async () => {

@@ -94,7 +94,7 @@ test('a change that would also change the value of a program that imports its mo
   expect([feed.paths, ads.paths]).toEqual([['feed/limit'], ['ads/budget']]);
   const refused = {
     ...{ code: 'config-conflict', hint: expect.stringContaining('propose again') },
-    message: `change ${feed.change} cannot land: it would also change ads/budget, which it did not when it was proposed; ads/budget.config.ts, which produces it, was last changed by change ${ads.change}`,
+    message: `change ${feed.change} cannot land: it would now also change ads/budget, which was not in the proposal; ads/budget.config.ts, which produces that value, was last changed by change ${ads.change}`,
   };
   expect(await lander.land([ads.change, feed.change], NOW)).toEqual([
     { change: ads.change, commit: expect.any(String) },
@@ -123,7 +123,7 @@ test('a change made by hand lands no value that it does not have: none was judge
       refused: expect.objectContaining({
         code: 'config-conflict',
         message: expect.stringContaining(
-          `it would also change ads/b, which it did not when it was proposed; ads/b.json, which produces it, was last changed by change ${hiding}`,
+          `it would now also change ads/b, which was not in the proposal; ads/b.json, which produces that value, was last changed by change ${hiding}`,
         ),
       }),
     },

@@ -109,7 +109,7 @@ test('a change lands as it was released, and not as it was replaced later', asyn
       change: 1,
       refused: expect.objectContaining({
         code: 'config-change-unknown',
-        message: `there is no change 1@${released} of flags`,
+        message: `there is no change 1@${released} in flags`,
       }),
     },
   ]);

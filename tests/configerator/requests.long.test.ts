@@ -44,7 +44,7 @@ describe('a request with a key', () => {
     await ask(it, { values: { a: 1 } }, { key: 'k' });
     await expect(ask(it, wanted, { key: 'k', author })).rejects.toMatchObject({
       code: 'key-reused',
-      message: 'the key k started change 1 of flags, and now comes with another request',
+      message: 'the key k already started change 1 of flags, but now comes with another request',
     });
   });
 });
@@ -101,7 +101,7 @@ describe('the limits of a request', () => {
     const values = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`v/${n}`, 'x'.repeat(1_000_000)]));
     await expect(ask(await bench(), { values })).rejects.toMatchObject({
       code: 'over-limit',
-      message: expect.stringMatching(/^the values of a change together is .*, more than /),
+      message: expect.stringMatching(/^the total size of the values of a change is .*, more than /),
     });
   });
 
@@ -154,9 +154,7 @@ describe('a repository elsewhere', () => {
     const repository = await ConfigRepository.open(ref, folderOf({}), 1_000);
     await expect(repository.head()).rejects.toMatchObject({
       ...{ code: 'config-repository-unreachable', retryable: true },
-      message: expect.stringContaining(
-        'the repository of configuration flags does not answer: git ls-remote was ended',
-      ),
+      message: expect.stringContaining('the configuration repository flags does not answer: git ls-remote was ended'),
     });
     sockets.forEach((socket) => socket.destroy());
   });

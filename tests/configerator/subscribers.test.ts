@@ -51,7 +51,7 @@ describeWithEtcd('who subscribes to a value', () => {
     expect(why.out.trim().split('\n')).toEqual([
       'feed/limits is made by feed/limits.json',
       '4 hosts subscribe to feed/limits: 1 with the committed value, 1 with an override, 1 that refuses, 1 stale',
-      '  the override 2@c2 is of feed/2/deploy; conveyor revert feed/2 takes it back',
+      '  the override 2@c2 comes from feed/2/deploy; conveyor revert feed/2 takes it back',
       `  ✗ web-3 refuses the commit ${commit.slice(0, 12)} since 23 Nov 09:00:00: soft is too low`,
       '  ✗ web-4 still has the commit c0 since 23 Nov 09:00:00',
     ]);

@@ -56,7 +56,7 @@ test('a change that no pipeline could release whole is refused with its paths an
   expect(await conveyor('propose', both, '-m', 'Both')).toMatchObject({
     code: 1,
     err: expect.stringContaining(
-      'config-not-one-pipeline: no pipeline releases all of this: it changes feed/limits (feed), ads/budget (ads)',
+      'config-not-one-pipeline: no single pipeline releases all of this: it changes feed/limits (feed), ads/budget (ads)',
     ) as string,
   });
   expect(await it.repository.changes(10)).toEqual([]);

@@ -137,7 +137,7 @@ test('a deploy is not taken back by a change of the value of another pipeline, w
   await expect(changes.restore('flags', ['feed/'], before, raised.change)).rejects.toMatchObject({
     ...{ code: 'config-conflict', retryable: false },
     message: expect.stringContaining(
-      `ads/budget.config.ts, which produces it, was last changed by change ${ads.change}`,
+      `ads/budget.config.ts, which produces that value, was last changed by change ${ads.change}`,
     ),
   });
   expect(await changes.restore('flags', ['feed/', 'ads/'], before, raised.change)).toBe(ads.change + 1);

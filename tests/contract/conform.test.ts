@@ -172,7 +172,7 @@ describe('a service in trouble is reported, and the run ends', () => {
     ['answers too much', (_, response) => response.end(' '.repeat(5 * 1_048_576)), 'larger than 4 MiB'],
     ['redirects', (_, response) => response.writeHead(302, { location: '/' }).end(), '302 instead of an answer'],
     ['fails', (_, response) => response.writeHead(500).end('oh'), '500 oh'],
-    ['answers something else', (_, response) => response.end('{"units": 7}'), 'against its protocol: service'],
+    ['answers something else', (_, response) => response.end('{"units": 7}'), 'in violation of its protocol: service'],
   ];
 
   test.each(TROUBLES)('one that %s', async (_, listener, reason) => {

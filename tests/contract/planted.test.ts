@@ -151,7 +151,7 @@ test.each(listPlants(ALL))(
   'the author of a %s that answers %s with %s learns of it',
   async (kind, method, _, [lie, told]) => {
     const [reason = ''] = await failures(kind, method, lie);
-    expect(reason).toContain(`the service answered ${method} against its protocol: `);
+    expect(reason).toContain(`the service answered ${method} in violation of its protocol: `);
     expect(reason).toContain(told);
   },
 );
@@ -183,7 +183,7 @@ test.each(misread)(
     const lie: Lie = (answer, asked) =>
       put(field, value)(kind === 'push type' ? answer : judging({})(answer, asked), asked);
     const [reason = ''] = await failures(kind, method, lie);
-    expect(reason).toContain(`the service answered ${method} against its protocol: ${field}: `);
+    expect(reason).toContain(`the service answered ${method} in violation of its protocol: ${field}: `);
     expect(reason).toContain(`(${told})`);
   },
 );
@@ -206,7 +206,7 @@ test.each<[string, string, string, unknown, string]>([
   ['artifact finder', 'getArtifacts', 'found.0.artifact.version', undefined, '(it is missing)'],
 ])('the author of a %s whose %s has another %s, %s, learns: %s', async (kind, method, field, value, told) => {
   const [reason = ''] = await failures(kind, method, put(field, value));
-  expect(reason).toContain(`the service answered ${method} against its protocol: `);
+  expect(reason).toContain(`the service answered ${method} in violation of its protocol: `);
   expect(reason).toContain(told);
 });
 

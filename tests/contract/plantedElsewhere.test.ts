@@ -92,7 +92,7 @@ test.each(listPlants(ALL))(
   'the author of a %s that answers %s with %s learns of it',
   async (kind, method, _, [lie, told]) => {
     const reasons = await failures(kind, method, lie);
-    expect(reasons.join('\n')).toContain(`the service answered ${method} against its protocol: ${told}`);
+    expect(reasons.join('\n')).toContain(`the service answered ${method} in violation of its protocol: ${told}`);
   },
 );
 
@@ -114,7 +114,7 @@ test.each<[string, string, string, unknown, string]>([
 ])('the author of a %s whose %s has another %s, %s, learns: %s', async (kind, method, field, value, told) => {
   const reasons = await failures(kind, method, put(field, value));
   const reason = reasons.find((each) => each.includes(told)) ?? reasons[0];
-  expect(reason).toContain(`the service answered ${method} against its protocol: ${field}: `);
+  expect(reason).toContain(`the service answered ${method} in violation of its protocol: ${field}: `);
   expect(reason).toContain(told);
 });
 
@@ -124,7 +124,7 @@ test.each([
 ])('the author of a %s whose %s has NaN as %s sees it', async (kind, method, field) => {
   const reasons = await failures(kind, method, put(field, literally('NaN')));
   expect(reasons.join('\n')).toMatch(
-    new RegExp(`the service answered ${method} against its protocol: body: not JSON: .*NaN`),
+    new RegExp(`the service answered ${method} in violation of its protocol: body: not JSON: .*NaN`),
   );
 });
 

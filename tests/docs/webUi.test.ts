@@ -70,7 +70,7 @@ describe('the page of a pipeline in the Temporal Web UI', () => {
   const empty = newPipeline(spec, {}, DEFAULT_SETTINGS);
 
   test('says that nothing was deployed yet', () => {
-    expect(pipelineDetails(empty, NOW)).toContain('Nothing was deployed yet.');
+    expect(pipelineDetails(empty, NOW)).toContain('Nothing has been deployed yet.');
   });
 
   test('lists releases, what is known to be bad and why it is held', () => {

@@ -193,7 +193,7 @@ const tableOf = (limits: Readonly<Record<string, Limit>>): string =>
 
 const MORE = {
   refused: 'refused',
-  cut: 'cut, the oldest first',
+  cut: 'cut',
   shortened: 'shortened',
   waits: 'made to wait',
   joined: 'counted together',

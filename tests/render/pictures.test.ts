@@ -185,7 +185,7 @@ Web UI  http://localhost:8233/r
   test('says of a deploy that waits for a service who deploys that', () => {
     const held = { lock: 'lock/twine/kvstore', heldBy: { id: 'search/4', since: '2026-11-20T13:50:00.000Z' } };
     const text = renderDeploy(deploy({ state: 'waiting-lock', ...held }), view);
-    expect(text).toMatch(/^Held by: +search\/4 since 13:50:00 \(\S+ \S+ ago\), as lock\/twine\/kvstore says$/m);
+    expect(text).toMatch(/^Held by: +search\/4 since 13:50:00 \(\S+ \S+ ago\), according to lock\/twine\/kvstore$/m);
   });
 
   test('says what a blocked action waits for and until when', () => {

@@ -275,7 +275,7 @@ Web UI  http://localhost:8233/p
     const bring = 'conveyor release kvstore --artifact executable=kv:12';
     const behind = [{ action: 'deploy', units: ['kvstore-y'], version: 'kv:12', release: 13, bring }];
     const shown = renderPipeline(pipeline({ behind }), view);
-    expect(shown).toMatch(/Left behind\n  kvstore-y +not on kv:12 +since release 13 did not bring it\n/);
+    expect(shown).toMatch(/Left behind\n  kvstore-y +not on kv:12 +release 13 did not bring it\n/);
     expect(shown).toContain(bring);
   });
 });
@@ -321,7 +321,7 @@ STATE        CAUSE       RELEASES  SHARE
 ✖ failed     –           1         16.7%
 ✔ succeeded  –           1         16.7%
 
-6 releases of kvstore that ended, the first of 14:01:20; 1 not over yet
+6 releases of kvstore that ended, the first of 14:01:20; 1 has not ended yet
 2 deploys: 1 succeeded, 1 good failure, 0 bad failures; 100.0% success or good failure
 failed after 5 % of the tasks
 `),

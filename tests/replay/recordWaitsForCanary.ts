@@ -24,7 +24,7 @@ export async function recordWaitsForCanary(stack: Stack, save: Save): Promise<vo
   const deploy = { phases: [], completion: { bake: '0s' } };
   const beside = await given(stack, { name: 'shop-beside', jobsOf: shop, deploy });
   await beside.ships(3);
-  await beside.reaches(1, 'waits for it', ({ summary }) => summary.includes('until no canary is left'));
+  await beside.reaches(1, 'waits for it', ({ summary }) => summary.includes('waiting for the canaries'));
   await stack.json(['cancel', `${shop.name}/1`, '--reason', 'to record a history']);
   await beside.ended(1, 120_000);
   await save(stack, 'deploy-waits-for-canary', beside.deployWorkflow(1));

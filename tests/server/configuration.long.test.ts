@@ -191,7 +191,7 @@ describe('a repository that does not work', () => {
     const { propose, get } = await configServer({}, { git: '/nowhere.git' });
     const proposed = await propose({ message: 'm', values: { a: 1 } });
     expect([proposed.status, proposed.headers.get('retry-after'), proposed.body.error?.message]).toEqual([
-      ...[503, '5', expect.stringContaining('the repository of configuration flags does not answer')],
+      ...[503, '5', expect.stringContaining('the configuration repository flags does not answer')],
     ]);
     expect((await get('/v1/config/flags/changes')).status).toBe(503);
   });

@@ -189,7 +189,7 @@ test('a body that does not come gives its place to others after ten seconds', as
     const response = await answer;
     expect([response.status, await response.text()]).toEqual([
       408,
-      expect.stringContaining('did not come within 10 s'),
+      expect.stringContaining('did not arrive within 10 s'),
     ]);
   } finally {
     jest.useRealTimers();

@@ -64,7 +64,7 @@ test('a Temporal server that is away is reported with the certificate that has e
   const look = { at: '/etc/conveyor/client.pem', from: '2026-01-01T00:00:00.000Z', until, trouble: null };
   const uses = ['client certificate for Temporal', 'client certificate for the store of feed'];
   const { ready } = world({ temporal: false, certificates: uses.map((use) => ({ use, ...look })) });
-  const temporal = `so it is; client certificate for Temporal ended at ${until}: /etc/conveyor/client.pem`;
+  const temporal = `so it is; client certificate for Temporal expired at ${until}: /etc/conveyor/client.pem`;
   expect(await ready()).toMatchObject({ status: 503, temporal });
 });
 

@@ -45,7 +45,11 @@ test('a push type is given the config as the pipeline has it, and its problems a
 test.each<[string, Fetch, RegExp]>([
   ['is away', () => Promise.reject(new TypeError('fetch failed')), /^twine did not answer validateConfig: /],
   ['is silent', silent, /^twine did not answer validateConfig within 0\.05 s$/],
-  ['answers against its protocol', json({ problems: 'none' }), /^twine answered validateConfig against its protocol: /],
+  [
+    'answers in violation of its protocol',
+    json({ problems: 'none' }),
+    /^twine answered validateConfig in violation of its protocol: /,
+  ],
   [
     'refuses the call',
     () => Promise.resolve(Response.json({}, { status: 403 })),

@@ -3,10 +3,10 @@
 'use strict';
 
 const path = require('node:path');
-const { entryOf } = require('../../configerator/entry.ts');
+const { buildEntryArgs } = require('../../configerator/entry.ts');
 
 const ROOT = path.join(__dirname, '../..');
 const isBuilt = process.env['CONVEYOR_TEST_BUILT'] === '1';
 
-exports.entryOf = (file, mayWrite) =>
-  entryOf(isBuilt ? path.join(ROOT, 'dist', path.relative(ROOT, file)) : file, mayWrite);
+exports.buildEntryArgs = (file, mayWrite) =>
+  buildEntryArgs(isBuilt ? path.join(ROOT, 'dist', path.relative(ROOT, file)) : file, mayWrite);

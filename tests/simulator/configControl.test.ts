@@ -33,7 +33,7 @@ test.each([
   ['/config/subscribers', { name: 'x/y', region: 'eu', hosts: 1, paths: ['a'] }, 400, 'expected letters'],
   ['/config/changes', { values: { '/a': 1 } }, 400, 'it begins with /'],
   ['/config/changes', { values: { a: 'x'.repeat(1024 * 1024) } }, 400, 'values: the value of a is'],
-  ['/config/commits', { change: 9 }, 404, 'change: there is no change 9 of flags'],
+  ['/config/commits', { change: 9 }, 404, 'change: there is no change 9 in flags'],
   [
     '/config/behaviours',
     { ...VALUE, when: { field: 'soft' } },

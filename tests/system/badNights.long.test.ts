@@ -97,7 +97,7 @@ test('a Temporal server that is frozen is named once, and what stands behind it 
     for (const answer of answers)
       expect(answer).toEqual({
         ...{ code: 1, shown: '', hint: containing('conveyor doctor says what to do') },
-        error: containing('accepts connections, and does not answer as Temporal does'),
+        error: containing('accepts connections, but does not answer like Temporal'),
       });
     expect([ready.status, Object.keys(ready.lacks), ready.metric]).toEqual([
       ...[503, ['temporal', 'worker'], ['temporal', 'worker']],
@@ -116,9 +116,9 @@ test('a Temporal server that is frozen is named once, and what stands behind it 
 /** The answer of commands: after a failed write, Temporal does not answer questions about a workflow either. */
 const storesNothing = () => ({
   ...{ code: 1, shown: '' },
-  error: containing(`the Temporal server at 127.0.0.1:${port} answers, and did not do this`),
+  error: containing(`the Temporal server at 127.0.0.1:${port} answers, but did not do this`),
   hint: containing(
-    'conveyor doctor tells whether it can store anything: its disk may be full, or its database read-only',
+    'conveyor doctor checks whether it can store anything: its disk may be full, or its database read-only',
   ),
 });
 

@@ -119,7 +119,7 @@ test('a certificate that ends soon is a warning on both sides, and all works', a
   const end = new Date(endsAtMs).toISOString();
   const [here, behind] = await Promise.all([night.doctor(), night.throughServer()]);
   expect([here.code, here.broken, behind.code, behind.broken]).toEqual([0, {}, 0, {}]);
-  const found = expect.stringMatching(`^${CERTIFICATE} ends in .*, at ${end}$`) as string;
+  const found = expect.stringMatching(`^${CERTIFICATE} expires in .*, at ${end}$`) as string;
   const how = expect.stringContaining('put a new one there') as string;
   expect(here.all['client certificate for Temporal']).toMatchObject({ state: 'warning', found, how });
   expect(behind.all['client certificate for Temporal of the server']).toMatchObject({ state: 'warning', found, how });
@@ -133,7 +133,7 @@ test('a sign-in that ends soon is a warning, a token of a service has no end, an
   const { all } = await night.doctor(mine);
   expect(all['door']?.state).toBe('ok');
   expect(all['token']).toMatchObject({
-    ...{ state: 'warning', found: expect.stringMatching(/^ends in (4m|5m).*, at 20/) as string },
+    ...{ state: 'warning', found: expect.stringMatching(/^expires in (4m|5m).*, at 20/) as string },
     how: `conveyor login ${front.url}, or another CONVEYOR_TOKEN`,
   });
   expect(await night.status(pipeline, mine)).toMatchObject({ code: 0, error: '', shown: containing(pipeline) });
@@ -144,7 +144,7 @@ test('a sign-in that ends soon is a warning, a token of a service has no end, an
 test('a sign-in that has just ended is said to have ended while servers still take it', async () => {
   const { all } = await night.doctor(await withToken(-5_000));
   expect(all['door']?.state).toBe('ok');
-  expect(all['token']?.found).toMatch(/^ended \d+s ago, at .*: servers accept it/);
+  expect(all['token']?.found).toMatch(/^expired \d+s ago, at .*: servers accept it/);
 });
 
 test('a sign-in that has ended is the door that is broken, and the server stays ready', async () => {
@@ -169,7 +169,7 @@ test('a certificate that has ended is named on both sides, and Temporal is not c
   guard.drop();
   const unready = await night.isUnready();
   expect([Object.keys(unready.lacks), unready.metric]).toEqual([...[['temporal', 'worker']], ['temporal', 'worker']]);
-  const ended = `; client certificate for Temporal ended at ${new Date(endsAtMs).toISOString()}`;
+  const ended = `; client certificate for Temporal expired at ${new Date(endsAtMs).toISOString()}`;
   expect(unready.lacks['temporal']).toContain(ended);
   expect(await night.metric(ENDING)).toBe(1);
   const asked = [night.hold(pipeline), night.status(pipeline)] as const;
@@ -178,7 +178,7 @@ test('a certificate that has ended is named on both sides, and Temporal is not c
   expect(behind.broken['temporal of the server']?.found).toContain(ended);
   expect([here.code, Object.keys(here.broken)]).toEqual([1, ['client certificate for Temporal']]);
   expect(here.broken['client certificate for Temporal']?.found).toMatch(
-    /ended \d+.* ago, at .*: connections are refused$/,
+    /expired \d+.* ago, at .*: connections are refused$/,
   );
   expect(here.all['Temporal']).toMatchObject({ state: 'warning', how: 'repair the certificate first' });
   for (const answer of answers) expect(answer).toMatchObject({ code: 1, hint: containing('a certificate is refused') });

@@ -163,7 +163,7 @@ test('conveyor dev on free ports knows all pipelines after Temporal was killed, 
     return ready.pids['temporal'] !== pids['temporal'] && ready.pids['simulator'] !== pids['simulator'];
   });
   expect(await conveyor('list', 'pipelines', '-o', 'name')).toMatchObject({ code: 0, stdout: 'kvstore\n' });
-  expect(dev.stderr()).toMatch(/^ {4}its world begins anew: .*conveyor simulate job/m);
+  expect(dev.stderr()).toMatch(/^ {4}its world starts afresh: .*conveyor simulate job/m);
   const logs = /^ {2}Logs +(.*)$/m.exec(dev.stdout())?.[1] ?? '';
   expect(readdirSync(logs).filter((file) => !file.endsWith('.log'))).toEqual(['temporal']);
 
@@ -282,7 +282,7 @@ describeWithEtcd('conveyor dev --config', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /^error: process-failed: the etcd does not run: [^]*CONVEYOR_ETCD is \/nowhere\/etcd[^]*hint: install etcd/m,
+        /^error: process-failed: the etcd is not running: [^]*CONVEYOR_ETCD is \/nowhere\/etcd[^]*hint: install etcd/m,
       ),
     });
   });

@@ -17,7 +17,7 @@ test('two pipelines that deploy the same service take turns', async () => {
   await first.isIn(1, 'baking');
   await second.ships(3);
   await second.isIn(1, 'waiting-lock');
-  expect((await second.deploy(1)).summary).toBe(`waiting until nobody else deploys ${first.name}`);
+  expect((await second.deploy(1)).summary).toBe(`waiting for its turn to deploy ${first.name}`);
   expect(await second.effects()).toEqual([]);
   expect(await stack.conveyor(['skip-bake', `${first.name}/1/deploy`, '--reason', 'go'])).toMatchObject({ code: 0 });
   await first.reaches(1, 'bakes its last phase', ({ phases }) => Boolean(phases[1]?.bakeUntil));

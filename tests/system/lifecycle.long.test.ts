@@ -139,7 +139,7 @@ describe('a pipeline', () => {
     const retire = ['retire', shop.name, '--reason', 'part of another'];
     const early = await stack.conveyor(retire);
     expect(early.code).toBe(1);
-    expect(early.stderr).toContain('release 1 of it has not ended: wait, or cancel');
+    expect(early.stderr).toContain('release 1 has not ended: wait for it, or cancel it');
     await stack.conveyor(['cancel', `${shop.name}/1`, '--reason', 'next']);
     await shop.ended(1);
     expect(await stack.conveyor(retire)).toMatchObject({ code: 0 });

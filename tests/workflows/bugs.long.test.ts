@@ -248,7 +248,11 @@ test('a bug in an unknown target is in nothing, and stops nothing', async () => 
 
 describe('a dependency graph that', () => {
   test.each([
-    ['lies', 'garbage', /nobody knows whether it contains a bug: builds answered getDependents against its protocol/],
+    [
+      'lies',
+      'garbage',
+      /nobody knows whether it contains a bug: builds answered getDependents in violation of its protocol/,
+    ],
     ['breaks', 'error', /nobody knows whether it contains a bug: builds did not answer getDependents/],
   ])(
     '%s lets nothing deploy while a bug is in force, and everything once it is itself again',

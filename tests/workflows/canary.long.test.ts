@@ -155,7 +155,7 @@ describe('a deploy while a canary runs', () => {
     const asked = listening();
     const deploy = await deploying(world, { release: 3 }, { phases: [{ scope: '*', amount: '100%', bake: '10m' }] });
     const { summary } = await deploy.reaches(({ state }) => state === 'waiting-lock', { stepMs: 5 * MINUTE });
-    expect(summary).toBe('waiting until no canary is left on its units: kvstore/2/canary/1');
+    expect(summary).toBe('waiting for the canaries on its units to end: kvstore/2/canary/1');
     await world.sleep(2 * HOUR);
     expect(await versions()).toEqual(everywhere({ 'kv:3': 4, 'kv:2': 2 }));
     const theirs = asked.filter(({ by }) => by === 'deploy/kvstore/3/deploy/1');
@@ -179,7 +179,7 @@ describe('a deploy while a canary runs', () => {
     await isBaking(first);
     letIn();
     const { summary } = await deploy.reaches(({ state }) => state === 'waiting-lock');
-    expect(summary).toBe('waiting until no canary is left on its units: kvstore/2/canary/1');
+    expect(summary).toBe('waiting for the canaries on its units to end: kvstore/2/canary/1');
     expect(await versions()).toEqual(everywhere({ 'kv:1': 4, 'kv:2': 2 }));
     expect(await first.ended()).toMatchObject({ outcome: 'succeeded' });
     expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });

@@ -48,7 +48,7 @@ test.each<[string, (now: number) => object]>([
   });
   const deploy = await deploying(world, {}, { phases: [PHASE] });
   const { paused } = await deploy.reaches((status) => status.paused !== null);
-  expect(paused?.reason).toContain('answered runHealthChecks against its protocol');
+  expect(paused?.reason).toContain('answered runHealthChecks in violation of its protocol');
   await world.sleep(60 * MINUTE);
   expect(await deploy.status()).toMatchObject({ state: expect.not.stringContaining('revert') as string, revert: null });
   ends();

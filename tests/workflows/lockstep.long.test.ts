@@ -175,7 +175,7 @@ describe('a push type whose counts are garbled in a revert', () => {
     await garbled({ forMs: 24 * HOUR });
     await deploy.command('revert');
     const { paused } = await deploy.reaches((status) => status.paused?.by === 'dependency');
-    expect(paused?.reason).toMatch(/^twine answered needsPush against its protocol: /);
+    expect(paused?.reason).toMatch(/^twine answered needsPush in violation of its protocol: /);
     await deploy.command('cancel');
     expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
   });
@@ -235,7 +235,7 @@ test('who accepts that a task of one stride is missing says nothing of the strid
   await deploy.reaches(({ summary }) => summary.includes('frozen'));
   await deploy.unfreeze();
   expect((await deploy.ended()).reason).toBe(
-    'every unit runs kv:2 but for 1 task, accepted by user:alice: a test says so',
+    'every unit runs kv:2 except for 1 task, accepted by user:alice: a test says so',
   );
 });
 

@@ -87,7 +87,7 @@ test('in the completion phase a person may accept that tasks are missing, and it
   await deploy.command('resume', { acceptMissing: true, reason: 'the rack is being scrapped' });
   expect(await deploy.ended()).toMatchObject({
     outcome: 'succeeded',
-    reason: 'every unit runs kv:2 but for 2 tasks, accepted by user:alice: the rack is being scrapped',
+    reason: 'every unit runs kv:2 except for 2 tasks, accepted by user:alice: the rack is being scrapped',
   });
   expect((await deploy.status()).phases[0]).toMatchObject({ state: 'succeeded', units: [{ targeted: 24, live: 22 }] });
   await restore(fault);

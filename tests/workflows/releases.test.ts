@@ -76,7 +76,7 @@ test('two pipelines that deploy the same service take turns', async () => {
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
   await world.release('kvstore-hotfix', 'kv:3');
   const waiting = await world.reaches('kvstore-hotfix', 1, ({ state }) => state === 'waiting-lock');
-  expect(waiting.summary).toBe('waiting until nobody else deploys kvstore');
+  expect(waiting.summary).toBe('waiting for its turn to deploy kvstore');
   const seen = await world.workflows().deploy('kvstore-hotfix', 1, 'deploy');
   expect(seen).toMatchObject({ lock: 'lock/twine/kvstore', heldBy: { id: 'kvstore/1' } });
   expect(seen.next[0]).toBe('conveyor status kvstore/1');

@@ -113,7 +113,7 @@ test('an unhealthy version with nothing known to go back to pauses the deploy, a
   expect(state).toBe('baking');
   expect(paused).toMatchObject({
     by: 'health',
-    reason: expect.stringContaining('nothing is known about what kvstore-x ran before'),
+    reason: expect.stringContaining('the earlier version of kvstore-x is unknown'),
   });
   await world.command(DEPLOY, 'skip-health-check', { for: 'deploy' });
   await world.command(DEPLOY, 'resume');
@@ -135,7 +135,7 @@ test('so it does where the updated units are the last of many with nothing known
   const deploy = await deploying(world, {}, { config: { jobs }, phases });
   const { paused, outcome } = await deploy.reaches((status) => status.paused !== null || status.outcome !== null);
   expect([outcome, paused?.by]).toEqual([null, 'health']);
-  expect(paused?.reason).toContain('nothing is known about what shard-56 ran before');
+  expect(paused?.reason).toContain('the earlier version of shard-56 is unknown');
 });
 
 test.each([
@@ -159,7 +159,7 @@ test.each([
   expect(revert?.units).toMatchObject([{ id: 'kvstore-y', toVersion: 'kv:1' }]);
   expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:2': 6 }, { 'kv:1': 6 }]);
   await expect(deploy.command('resume')).rejects.toMatchObject({
-    cause: { message: 'nothing is known to go back to; cancel it, then deploy a good version' },
+    cause: { message: 'no earlier version is known; cancel it, then deploy a good version' },
   });
   await deploy.command('cancel', { reason: 'kvstore-x is new' });
   expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });

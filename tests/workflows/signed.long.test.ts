@@ -68,7 +68,7 @@ describe('with a rule that wants signatures', () => {
       const { outcome, classification, summary } = await world.deployStatus('kvstore', 1);
       expect({ outcome, classification }).toEqual({ outcome: 'failed', classification: 'good-failure' });
       expect(summary).toMatch(
-        /platform\.protection\.0 protects kvstore: executable@kv:2 is not signed.*release it with --attestation executable=FILE/,
+        /platform\.protection\.0 protects kvstore: executable@kv:2 is not signed.*release with --attestation executable=FILE/,
       );
       expect(await versions()).toEqual(all('kv:1'));
       await expect(world.client.workflow.getHandle('lock/twine/kvstore').describe()).rejects.toThrow(/not found/i);

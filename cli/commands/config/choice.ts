@@ -28,7 +28,7 @@ export function chooseRepository<R extends { readonly name: string }>(
   if (repository !== undefined || all.length === 0)
     throw conveyorError('unknown-extension', {
       kind: 'repository of configuration',
-      name: repository ?? 'any',
+      name: repository ?? null,
       known: names,
     });
   throw conveyorError('usage', {

@@ -10,6 +10,11 @@ import { parseVersion } from './version';
 /** A project from an unchecked value, or all of its problems. */
 export type ParsedProject = { readonly project: Project } | { readonly problems: readonly ProjectProblem[] };
 
+/**
+ * Parses the project of a gate: returns the value as a project, or its problems, each with its path.
+ *
+ * @throws TypeError for a value that cannot be JSON because it contains itself or a bigint
+ */
 export function parseProject(value: unknown): ParsedProject {
   const problems: ProjectProblem[] = [];
   const report: Report = (path, why) => void problems.push({ path, why });

@@ -34,6 +34,7 @@ export type Restraint = { readonly not?: boolean } & (
   | { readonly restraint: 'laser'; readonly above: number }
 );
 
+/** A rule of a project: its restraints select users, and `pass` is the share of them that passes. */
 export interface GateRule {
   /** Its name for people and push types. */
   readonly name?: string;

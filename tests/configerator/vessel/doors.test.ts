@@ -80,7 +80,7 @@ test('a host takes reports of sixteen applications for a package, and no more', 
   const report = (n: number): void => host.vessel.report({ path: FEED, version, app: `a${n}`, state: 'ready' });
   for (let n = 0; n < 16; n += 1) report(n);
   report(3);
-  expect(() => report(16)).toThrow('the applications of a host that use one package');
+  expect(() => report(16)).toThrow('the number of applications of a host that use one package');
 });
 
 test.each([

@@ -39,7 +39,9 @@ test('a package whose pieces are not what its digest says is never whole, and re
   const { lie, host } = await deceived();
   await eventually('it is refused', async () => {
     const { state, trouble = '' } = host.vessel.status(EVIL);
-    return state === 'none' && /^the value of models\/evil names no package: its pieces make a file/.test(trouble);
+    return (
+      state === 'none' && /^the value of models\/evil is not a valid package: its pieces make a file/.test(trouble)
+    );
   });
   await eventually('no deploy counts the host as live on it', async () => {
     const [said] = await world.store.subscribers(R, EVIL);

@@ -103,7 +103,7 @@ describe('the verbs that a deploy takes', () => {
     ['cancelled', 'cancel', 'user:bob has cancelled it already'],
     ['cancelled', 'pause', 'it is being cancelled'],
     ['reverting', 'cancel', 'it is reverting; a revert can be paused, not stopped'],
-    ['without a past', 'resume', 'nothing is known to go back to; cancel it, then deploy a good version'],
+    ['without a past', 'resume', 'no earlier version is known; cancel it, then deploy a good version'],
     ['frozen', 'resume', 'it is frozen, and continues by itself once the pipeline is unfrozen'],
     ['preempted', 'cancel', 'release 3 has preempted it already'],
     ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
@@ -125,7 +125,7 @@ describe('the verbs that a deploy takes', () => {
     const at = SITUATIONS['out of time at the end'];
     expect(whyNot(at, 'resume', input)).toBeUndefined();
     expect(describeEffect('resume', at, input)).toBe(
-      'it continues without the tasks that are missing after one fresh healthy verdict, or at once if nothing is updated or checked',
+      'it continues without the missing tasks after one fresh healthy verdict, or at once if nothing is updated or checked',
     );
     const control = take(at.control, 'resume', input, NOW);
     expect(control.accepted).toMatchObject({ actor: 'user:bob' });
@@ -266,7 +266,7 @@ describe('the state after a verb', () => {
     expect(new Set(effects).size).toBe(DEPLOY_VERBS.length);
     expect(describeEffect('skip-bake', situation())).toBe('phase first continues without baking');
     expect(describeEffect('revert', situation({}, { ranEach: 'kv:1 in x; kv:0 in y' }))).toBe(
-      'every task that it updated goes back to what it ran before: kv:1 in x; kv:0 in y',
+      'every task that it updated goes back to its previous version: kv:1 in x; kv:0 in y',
     );
     expect(describeEffect('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
   });

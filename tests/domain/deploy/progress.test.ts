@@ -306,7 +306,7 @@ describe('how a deploy ends', () => {
       'in the middle of a revert',
       { kind: 'revert-failed', by: 'user:alice', reason: 'by hand', bad: true, paused: null },
       'bad-failure',
-      'user:alice ended it before the revert was through: by hand',
+      'user:alice ended it before the revert had finished: by hand',
     ],
     ['failed by the change', { kind: 'failed', reason: 'no units', fault: 'change' }, 'good-failure', 'no units'],
     ['failed by Conveyor', { kind: 'failed', reason: 'refused', fault: 'conveyor' }, 'bad-failure', 'refused'],
@@ -321,11 +321,11 @@ describe('how a deploy ends', () => {
 
   test.each([
     [null, [], 'every unit runs kv:2'],
-    [MISSING, [], `every unit runs kv:2 but for ${MISSING}`],
+    [MISSING, [], `every unit runs kv:2 except for ${MISSING}`],
     [
       MISSING,
       ['kvstore-y'],
-      `every available unit runs kv:2 but for ${MISSING}, without kvstore-y, unavailable; a follow-on release updates it on return`,
+      `every available unit runs kv:2 except for ${MISSING}, without kvstore-y, unavailable; a follow-on release updates it on return`,
     ],
   ])('well, with %p missing and %p left out', (missing, skipped, reason) =>
     check(createSuccessEnding({ version: 'kv:2' }, { missing, skipped }), 'success', reason),

@@ -119,7 +119,7 @@ describe('the effect that people see', () => {
   });
   test.each<[string, DeployRecord, string]>([
     ['planning', inStage('planning'), 'planning the deploy of kv:2'],
-    ['waiting', { ...inStage('waiting-lock'), service: 'kvstore' }, 'waiting until nobody else deploys kvstore'],
+    ['waiting', { ...inStage('waiting-lock'), service: 'kvstore' }, 'waiting for its turn to deploy kvstore'],
     ['updating', inPhase('updating'), 'updating 2 of 3 tasks to kv:2 in phase first (1 of 2)'],
     ['about to update', inPhase('updating', { units: [] }), 'updating tasks to kv:2 in phase first (1 of 2)'],
     [
@@ -165,7 +165,7 @@ describe('the obstacles of a deploy', () => {
       until: opens,
     });
     expect(waits({ ...inStage('waiting-lock'), service: 'kvstore' })).toEqual({
-      blockedBy: 'waiting until nobody else deploys kvstore',
+      blockedBy: 'waiting for its turn to deploy kvstore',
       until: null,
     });
     expect(waits(inPhase('baking'))).toEqual({ blockedBy: null, until: null });

@@ -65,7 +65,7 @@ describe.each(Object.entries(DOORS))('a version that comes with another digest f
   ])('%s, and both digests are named', (_when, state, from) => {
     expect(refusal(state, kv(12, B))).toEqual({
       code: 'digest-changed',
-      message: `executable@kv:12#${B}: ${from} has this version with the digest ${A}`,
+      message: `executable@kv:12#${B}: ${from} has this version with another digest, ${A}`,
       names: [`executable@kv:12#${B}`, A, from],
     });
   });

@@ -11,6 +11,6 @@ function answer(...verbs: readonly PipelineVerb[]): string {
 test('unhold and unfreeze promise deploys only where nothing else stops them, and name the command that is left', () => {
   expect(answer('hold', 'unhold')).toBe('deploys start again');
   expect(answer('freeze', 'unfreeze')).toBe('releases and deploys continue');
-  expect(answer('freeze', 'hold', 'unhold')).toContain('but frozen: deploys start once conveyor unfreeze kvstore');
-  expect(answer('hold', 'freeze', 'unfreeze')).toContain('but held: deploys start once conveyor unhold kvstore');
+  expect(answer('freeze', 'hold', 'unhold')).toContain('but still frozen: conveyor unfreeze kvstore lets');
+  expect(answer('hold', 'freeze', 'unfreeze')).toContain('but still held: conveyor unhold kvstore lets');
 });

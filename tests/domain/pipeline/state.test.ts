@@ -101,7 +101,7 @@ describe('after a revert', () => {
 
   test('the record says so where a person ended the revert', () => {
     const bad = deployed('deploy', { revertedBy: 'user:alice' }, artifact('kv:2'));
-    const reason = 'user:alice ended it before the revert was through';
+    const reason = 'user:alice ended it before the revert had finished';
     const state = released(first, { ...bad, result: { ...bad.result, outcome: 'revert-failed', reason } });
     expect(state.knownBad).toMatchObject([{ reason: `release 2: ${reason}` }]);
   });
@@ -216,7 +216,7 @@ describe('a rollback goes back to', () => {
       'which units ran which version before the first is said',
       firstOver(undefined, [], 'kv:0 in x; kv:9 in y'),
       1,
-      `${NOTHING_BEFORE}: before release 1 units ran several versions (kv:0 in x; kv:9 in y); release the one that all of them should run`,
+      `${NOTHING_BEFORE}: before release 1 units ran several versions (kv:0 in x; kv:9 in y); release the version that all units should run`,
     ],
     [
       'also after a second one was undone',
@@ -430,7 +430,7 @@ describe('the verbs of a pipeline', () => {
       open,
       'allow-artifact',
       { artifact: 'executable@kv:1' },
-      'executable@kv:1 is not known to be bad',
+      'executable@kv:1 is not known-bad',
     ],
     ['allow-artifact of nothing', open, 'allow-artifact', {}, 'it needs the artifact as name@version'],
   ])('%s', (_, state, verb, input, why) => expect(whyNotPipeline(state, verb, input, NOW)).toBe(why));

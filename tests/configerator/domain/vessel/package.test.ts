@@ -24,11 +24,11 @@ test.each([
   [{ ...GOOD, source: 'trainer' }, 'source is not an address such as http://trainer-1:4710'],
   [{ ...GOOD, source: 'http://t/a' }, 'source is not an address such as http://trainer-1:4710'],
 ])('%j is refused in words', (value, why) => {
-  expect(() => parsePackage('models/feed', value)).toThrow(`the value of models/feed names no package: ${why}`);
+  expect(() => parsePackage('models/feed', value)).toThrow(`the value of models/feed is not a valid package: ${why}`);
 });
 
 test('a value that is not JSON is refused as one that names no package', () => {
-  expect(() => readPackage('models/feed', '{')).toThrow(/^the value of models\/feed names no package: /);
+  expect(() => readPackage('models/feed', '{')).toThrow(/^the value of models\/feed is not a valid package: /);
 });
 
 test('a package of the largest size has as many pieces as are allowed', () => {

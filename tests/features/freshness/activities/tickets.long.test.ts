@@ -126,7 +126,7 @@ test.each<[string, (nth: number) => string, string]>([
   world = Object.assign(new TicketWorld(lying), { pipelines: usual.pipelines });
   const round = await world.day(1);
   expect(round).toMatchObject({ opened: 1, late: 1 });
-  expect(round.said[0]).toContain(`tracker answered openTicket against its protocol: ticket: ${why}`);
+  expect(round.said[0]).toContain(`tracker answered openTicket in violation of its protocol: ticket: ${why}`);
   usual.open = world.open;
   usual.now = world.now;
   expect(await usual.day()).toMatchObject({ opened: 1, late: 0 });
