@@ -14,7 +14,7 @@ export interface Platform extends FeatureSettings {
 
 export interface ClientOptions extends ConnectionOptions {
   readonly taskQueue?: string | undefined;
-  /** The platform's configuration (settings/registry), which pipelines copy when they are applied. */
+  /** The platform's settings (settings/registry), which pipelines copy when they are applied. */
   readonly platform?: Platform;
   /** Lets push types check the configs of a spec before it is applied; without it they are not checked. */
   readonly checkConfigs?: (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;

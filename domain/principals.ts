@@ -7,7 +7,7 @@ export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
 export const isGroup = (principal: Principal): boolean => principal.startsWith('group:');
 
 /**
- * The principals that may command a pipeline: its owners, with the groups among them as the platform's configuration
+ * The principals that may command a pipeline: its owners, with the groups among them as the platform's settings
  * lists them.
  */
 export interface Policy {

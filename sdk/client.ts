@@ -10,7 +10,7 @@ import { excerptNotJson, explainViolation } from './schemaViolation';
 import { createTraceparent } from './trace';
 
 /**
- * The address of an extension; from the platform's configuration, never from a pipeline file
+ * The address of an extension; from the platform's settings, never from a pipeline file
  * (docs/design/overview.md#trust).
  */
 export interface ServiceEndpoint {

@@ -8,7 +8,7 @@ import { sendRequest } from '../sdk/request';
 /** The identity of a caller, as the server knows it. */
 export interface CallerIdentity {
   readonly principal: string;
-  /** Groups from the identity provider, in addition to those of the platform's configuration; without `group:`. */
+  /** Groups from the identity provider, in addition to those of the platform's settings; without `group:`. */
   readonly groups: readonly string[];
   /** ms since the epoch; null for a token of the configuration. */
   readonly expiresAtMs: number | null;

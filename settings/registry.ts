@@ -34,7 +34,7 @@ import {
 } from './extensions';
 import { sha256 } from '../sdk/digest';
 
-/** The platform's configuration: the extension services, and the members of groups (docs/design/overview.md#trust). */
+/** The platform's settings: the extension services, and the members of groups (docs/design/overview.md#trust). */
 
 export interface Registry extends FeatureSettings {
   /** The file from which it was read, for messages. */

@@ -18,7 +18,7 @@ export interface Issuer {
   readonly scopes: readonly string[];
   /** `user:{email}`: names of claims in braces are replaced by the claims' values. */
   readonly principal: string;
-  /** The claim that lists the user's groups; null if only the platform's configuration does. */
+  /** The claim that lists the user's groups; null if only the platform's settings do. */
   readonly groups: string | null;
   /** Required values of other claims: `{ repository: acme/shop }`, with `*` for any part. */
   readonly only: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { dataSourceProtocol } from '../protocol/dataSource';
 import { prometheusQuery } from './prometheus';
 import type { Query } from './sides';
 
-/** A data source of the platform's configuration: it speaks the protocol, or is a Prometheus. */
+/** A data source of the platform's settings: it speaks the protocol, or is a Prometheus. */
 export interface SourceRef extends ServiceEndpoint {
   /** Set if it is a Prometheus, which does not speak the protocol itself: its labels for tasks and units. */
   readonly prometheus?: { readonly taskLabel?: string | undefined; readonly unitLabel?: string | undefined };

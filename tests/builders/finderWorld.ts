@@ -43,7 +43,7 @@ export class FinderWorld {
   /** Releases by pipeline, as identities. */
   readonly releases = new Map<string, string[]>();
   readonly keys: string[] = [];
-  /** The finders that the platform's configuration lists. */
+  /** The finders that the platform's settings list. */
   configured: string[];
   calls = 0;
   memory: SweepMemory | null = null;

@@ -190,7 +190,7 @@ export const SHARED = 'shared';
 
 const configIn = (home: string): string => join(home, 'conveyor.config.yaml');
 
-/** The platform's configuration of this checkout, with shorter intervals. */
+/** The platform's settings of this checkout, with shorter intervals. */
 function writeConfig(home: string, { settings, config, urls = {} }: StackOptions): void {
   const usual = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as {
     extensions: { name: string }[];

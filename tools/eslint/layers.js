@@ -46,7 +46,7 @@ const LAYERS = {
   settings: {
     from: ['domain', 'domain/spec', 'configerator/domain', 'sdk'],
     types: [],
-    why: "what the platform's configuration says is for all programs, so it knows none of them",
+    why: "what the platform's settings say is for all programs, so they know none of them",
   },
   archive: {
     from: ['domain', 'domain/spec', 'sdk', 'settings'],

@@ -104,7 +104,7 @@ function passFreezeOn(run: ReleaseSession, { by }: FreezeNotice): void {
   );
 }
 
-/** The platform's configuration sets the effect of a bug, so no owner's permission is needed. */
+/** The platform's settings set the effect of a bug, so no owner's permission is needed. */
 function meetBug(run: ReleaseSession, bug: BugNotice): void {
   if (!isBugNotice(bug) || run.bugs.has(bug.id)) return;
   run.bugs.add(bug.id);
