@@ -15,7 +15,8 @@ const shells = repositoryFiles()
 const SAFE: Readonly<Record<string, string>> = {
   'sandbox/workplace.ts: join(tmpdir(), name)': 'removes a folder that was found there, and only one of its own user',
   "tests/configerator/escapes.long.test.ts: join(tmpdir(), 'conveyor.config.yaml')": 'names a file that is never read',
-  'tests/settings/privateFiles.test.ts: join(tmpdir(), `${markOf(run)}-link`)': 'plants the link of another user',
+  'tests/settings/privateFiles.test.ts: join(tmpdir(), `${formatRunMark(run)}-link`)':
+    'plants the link of another user',
   "tests/sandbox/isolation.long.test.ts: join(tmpdir(), name, 'tmp', mark)": 'only looks whether it is there',
   "tests/sandbox/isolation.long.test.ts: join('/tmp', mark)": 'only looks whether it is there',
 };

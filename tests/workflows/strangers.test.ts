@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { temporal } from '@temporalio/proto';
 import type { Client } from '@temporalio/client';
 import { ALL_VERBS } from '../../domain/verbs';
 import type * as workflows from '../../workflows';
+import { runningSources } from '../setup/sources';
 import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { SEAL, VirtualWorld } from './world';
@@ -52,9 +51,10 @@ const FORGED = {
 
 /** The names of all signals and updates, from the code. */
 const MESSAGES = (() => {
-  const folder = join(__dirname, '../../workflows');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const code = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+  const code = runningSources()
+    .filter(({ name }) => /^(features\/\w+\/)?workflows\//.test(name))
+    .map(({ text }) => text)
+    .join('\n');
   const named = (kind: string) =>
     [...code.matchAll(new RegExp(`define${kind}<[\\s\\S]*?>\\(\\s*'([\\w-]+)'`, 'g'))].flatMap(
       ([, name]) => name ?? [],
