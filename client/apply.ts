@@ -33,16 +33,11 @@ export const applyPipeline = (
   spec: PipelineSpec,
   acting: PipelineActor,
 ) =>
-  changePipeline(
-    workflows,
-    options,
-    spec,
-    acting,
-    'apply',
-    { spec },
-    (state, groups) => refuseApply(state, spec, groups, acting.actor, acting.permitted),
-    (previous) => requireValidConfigs(options, spec, acting.actor, previous),
-  );
+  changePipeline(workflows, options, {
+    ...{ update: 'apply', spec, acting, what: { spec } },
+    refusal: (state, groups) => refuseApply(state, spec, groups, acting.actor, acting.permitted),
+    check: (previous) => requireValidConfigs(options, spec, acting.actor, previous),
+  });
 
 /** @returns the remaining notes @throws config-rejected */
 async function requireValidConfigs(
@@ -89,21 +84,29 @@ export async function importPipeline(
 ): Promise<PipelineApplyResult> {
   const excess = over(STATE_LIMITS.state, jsonBytes(document));
   if (excess) throw conveyorError('over-limit', excess);
-  return changePipeline(workflows, options, document.spec, acting, 'import', { document }, (state, groups) =>
-    refuseImport(state, document, groups, acting.actor, acting.permitted),
-  );
+  return changePipeline(workflows, options, {
+    ...{ update: 'import', spec: document.spec, acting, what: { document } },
+    refusal: (state, groups) => refuseImport(state, document, groups, acting.actor, acting.permitted),
+  });
+}
+
+interface PipelineChange {
+  readonly update: 'apply' | 'import';
+  readonly spec: PipelineSpec;
+  readonly acting: PipelineActor;
+  readonly what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>;
+  readonly refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined;
+  /** Asks push types about the new configs. @returns their notes @throws config-rejected */
+  readonly check?: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]>;
 }
 
 async function changePipeline(
   workflows: Workflows,
   options: ClientOptions,
-  { pipeline, description }: PipelineSpec,
-  { actor, permitted }: PipelineActor,
-  update: 'apply' | 'import',
-  what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>,
-  refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined,
-  check: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]> = () => Promise.resolve([]),
+  { update, spec, acting, what, refusal, check }: PipelineChange,
 ): Promise<PipelineApplyResult> {
+  const { pipeline, description } = spec;
+  const { actor, permitted } = acting;
   const { client } = workflows.temporal;
   const left = await workflows.withWording(pipeline, () => findPriorRecords(client, pipeline), {
     notFound: unknownPipeline(pipeline),
@@ -121,7 +124,7 @@ async function changePipeline(
   await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, resolveTaskQueue(options)), {
     notFound: unknownPipeline(pipeline),
   });
-  const configNotes = await check(async () => left?.state?.spec ?? (await specNow(workflows, pipeline)));
+  const configNotes = (await check?.(async () => left?.state?.spec ?? (await specNow(workflows, pipeline)))) ?? [];
   const start = () =>
     new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
       workflowId: workflowIds.pipeline(pipeline),
