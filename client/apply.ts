@@ -23,7 +23,7 @@ import { readPolling } from './readiness';
 import { isWorkflowRunning, findPriorRecords, type PriorRecords } from './recovery';
 import { overLimit } from './refusals';
 import { untilTaken } from './retaken';
-import { proven } from './seal';
+import { signRequest } from './seal';
 import type { Workflows } from './workflows';
 
 /** Starts the pipeline's workflow with its first spec, or changes its spec; an ended pipeline continues. */
@@ -141,7 +141,7 @@ async function changePipeline(
     settings: options.platform?.settings ?? DEFAULT_SETTINGS,
     ...(left === undefined ? {} : { found: left.found }),
   };
-  const asked = proven(workflows.temporal.seal, update, input);
+  const asked = signRequest(workflows.temporal.seal, update, input);
   const send = (updateId: string) =>
     client.workflow.executeUpdateWithStart<typeof pipelineWorkflow, ApplyOutcome, [object]>(update, {
       startWorkflowOperation: start(),

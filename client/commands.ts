@@ -30,7 +30,7 @@ export async function sendCommand(
   if (unfit) throw unfitError(unfit);
   if (id.kind === 'pipeline') return sendToPipeline(workflows, id, verb, input);
   if (isActionVerb(verb)) return sendToAction(workflows, id, text, verb, input);
-  const release = await releaseOrLeave(workflows, id, verb, input);
+  const release = await readReleaseOrQueueCommand(workflows, id, verb, input);
   if (verb === 'revert') return sendRevert(workflows, release, id, text, input);
   if (release.endedAt !== null) return sendToEnded(workflows, release, text, verb, input);
   if (release.state === 'queued' && verb === 'cancel') return sendToQueued(workflows, release, input);
@@ -49,7 +49,7 @@ async function sendToAction(
   const action = id.kind === 'action' ? id.action : input.action;
   if (action === undefined)
     throw conveyorError('invalid-id', { text, expected: `an action such as ${text}/approve, which ${verb} needs` });
-  const release = await releaseOrLeave(workflows, id, verb, { ...input, action });
+  const release = await readReleaseOrQueueCommand(workflows, id, verb, { ...input, action });
   if (release.endedAt !== null) return sendToEnded(workflows, release, text, verb, input);
   const workflowId = workflowIds.release(id.pipeline, id.number);
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
@@ -60,7 +60,12 @@ const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
   id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 
 /** The state of the release; if no worker answers, the command is left for later. */
-const releaseOrLeave = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
+const readReleaseOrQueueCommand = (
+  workflows: Workflows,
+  id: OfRelease,
+  verb: Verb,
+  input: CommandInput,
+): Promise<ReleaseStatus> =>
   workflows
     .release(id.pipeline, id.number)
     .catch((error: unknown) => leaveCommand(error, workflows.temporal, id, verb, input));
@@ -130,7 +135,7 @@ async function sendRevert(
   });
   const rollBack = () => sendRollBack(workflows, release, text, input);
   const tries = [...first.map((target) => () => send(target)), rollBack, () => send(whole), rollBack];
-  const receipt = await firstTaken(tries);
+  const receipt = await firstAccepted(tries);
   const isOwn = receipt.id === whole.id || receipt.id.startsWith(`${whole.id}/`);
   return isOwn ? withHold(workflows, id, receipt) : receipt;
 }
@@ -166,7 +171,7 @@ function revertTarget(
 }
 
 /** The answer of the first that accepts the call; if all refuse, the answer of the last. */
-async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): Promise<T> {
+async function firstAccepted<T>([next, ...others]: readonly (() => Promise<T>)[]): Promise<T> {
   if (next === undefined) throw new Error('no pipeline to ask');
   if (others.length === 0) return next();
   try {
@@ -174,7 +179,7 @@ async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): 
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code !== 'invalid-state' || !PASSING_REFUSAL.test(error.message))
       throw error;
-    return firstTaken(others);
+    return firstAccepted(others);
   }
 }
 

@@ -4,7 +4,7 @@ import { workflowIds, type OfRelease } from '../domain/ids';
 import { isActionVerb, isReleaseVerb, type CommandInput, type Verb } from '../domain/verbs';
 import { getPinnedBuild } from './builds';
 import type { Temporal } from './connection';
-import { proven } from './seal';
+import { signRequest } from './seal';
 
 /** The server's view of a release, which needs no worker: its running deploys, by workflow id, and the build to which it is pinned. */
 interface ReleaseAtServer {
@@ -30,7 +30,7 @@ export async function leaveCommand(
   if (target === undefined) throw error;
   await client.workflow
     .getHandle(target)
-    .signal(verb, proven(seal, verb, input))
+    .signal(verb, signRequest(seal, verb, input))
     .catch(() => {
       // It has ended, so no worker will accept anything.
       throw error;

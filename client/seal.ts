@@ -26,7 +26,7 @@ export const createSealOptions = (seal: Seal | null | undefined): { readonly dat
   hasKeys(seal) ? { dataConverter: { payloadCodecs: [new SealCodec(seal)] } } : {};
 
 /** A request with a proof of its time. */
-export const proven = <T extends object>(seal: Seal | null | undefined, verb: string, input: T): T =>
+export const signRequest = <T extends object>(seal: Seal | null | undefined, verb: string, input: T): T =>
   hasKeys(seal) ? { ...input, proof: newProof(verb) } : input;
 
 /** A process without keys may still read, but its messages are ignored. */
@@ -43,7 +43,7 @@ export class SealCodec implements PayloadCodec {
   encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const [key] = this.seal.keys;
     if (key === undefined) throw new Error('there is no key to seal with');
-    return Promise.resolve(payloads.map((payload) => signPayload(payload, key, bindProof(context))));
+    return Promise.resolve(payloads.map((payload) => signPayload(payload, key, formatReceiver(context))));
   }
 
   decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
@@ -57,7 +57,7 @@ export class SealCodec implements PayloadCodec {
     const key = this.seal.keys.find((each) => each.id === id);
     const to = decodeText(payload.metadata?.[BOUND_TO]);
     // If the SDK does not name the receiver, the signature must fit the receiver named in the payload.
-    if (key === undefined || (context !== undefined && to !== bindProof(context))) return false;
+    if (key === undefined || (context !== undefined && to !== formatReceiver(context))) return false;
     return isSameMac(mac, computeMac(payload, key, to));
   }
 }
@@ -86,7 +86,7 @@ function computeMac({ metadata, data }: Payload, { id, secret }: SealKey, to: st
 /** A Schedule gives each workflow an id with its due time, and passes the result of one to the next. */
 const DUE = /-\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
-function bindProof(context: SerializationContext | undefined): string {
+function formatReceiver(context: SerializationContext | undefined): string {
   if (context === undefined) return '';
   const workflow = (context.workflowId ?? '').replace(DUE, '');
   const activity = context.type === 'activity' ? [context.activityId ?? ''] : [];

@@ -19,7 +19,7 @@ import { behindPaused, withPauses } from './pauses';
 import { withProblems } from './problems';
 import { refusalError, unknownWorkflow } from './refusals';
 import { untilTaken } from './retaken';
-import { proven } from './seal';
+import { signRequest } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
 import { temporalUnreachable } from './unreachable';
 import { withReplacements } from './replacements';
@@ -48,7 +48,7 @@ export class Workflows {
 
   /** Sends an update and waits until it is acknowledged. @throws invalid-state when it has ended. */
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
-    const asked = proven(this.temporal.seal, name, input);
+    const asked = signRequest(this.temporal.seal, name, input);
     const send = (updateId: string): Promise<T> =>
       this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked], updateId });
     return this.withWording(id, () => untilTaken(send), {

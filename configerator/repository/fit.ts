@@ -19,7 +19,7 @@ export interface Draft extends RevaluationResult {
  * Rejects a draft that cannot be proposed. @throws its first problem; ConveyorError `config-unchanged`,
  * `config-conflict`, `over-limit`, `invalid-text`
  */
-export async function requireFit(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
+export async function requireProposable(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
   const [problem] = draft.problems;
   if (problem !== undefined) throw problem;
   if (draft.edits.size === 0 && draft.values.size === 0)

@@ -13,7 +13,7 @@ import type { NewCommit, NewFile } from './newCommits';
 import type { ChangeRef } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { groupsIn, requirePaths, TAKES_BACK, listTouchedPaths, type RightsOf } from './rights';
-import { findMaker, revalue } from './revalue';
+import { findMaker, recompileValues } from './revalue';
 
 interface PassParts {
   readonly git: Git;
@@ -96,7 +96,7 @@ export class Pass {
   ): Promise<void> {
     const texts = await this.textsOf(deltas);
     const edits = new Map(deltas.map(({ path, after }) => [path, after === null ? null : (texts.get(path) ?? '')]));
-    const { values, problems } = await revalue(this.files, edits, (path) => texts.get(path) ?? '', this.parts);
+    const { values, problems } = await recompileValues(this.files, edits, (path) => texts.get(path) ?? '', this.parts);
     const [problem] = problems;
     if (problem !== undefined) throw problem;
     // It may now produce more values than when it was proposed, or it was never proposed.

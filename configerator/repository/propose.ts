@@ -4,13 +4,13 @@ import { conveyorError } from '../../domain/errors';
 import { canonicalValue, NoJson } from '../compiler/child/canonical';
 import type { RunMemory } from '../compiler/run';
 import { admitFile, getFileKind, decodeUtf8, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
-import { requireFit, type Draft } from './fit';
+import { requireProposable, type Draft } from './fit';
 import { listTreeEntries, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './newCommits';
 import { groupsTrailer, requirePaths, listTouchedPaths } from './rights';
 import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
-import { revalue, type Edits } from './revalue';
+import { recompileValues, type Edits } from './revalue';
 
 export interface Proposal {
   readonly change: number;
@@ -55,7 +55,7 @@ export async function createDraftFromTree(
   return {
     base,
     edits,
-    ...(await revalue(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
+    ...(await recompileValues(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
   };
 }
 
@@ -75,7 +75,7 @@ export async function createDraftFromEdits(
   return {
     base,
     edits,
-    ...(await revalue(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
+    ...(await recompileValues(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
   };
 }
 
@@ -103,7 +103,7 @@ export async function createDraftFromValues(
   return {
     base,
     edits,
-    ...(await revalue(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
+    ...(await recompileValues(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
   };
 }
 
@@ -165,7 +165,7 @@ async function commitDraft(
   draft: Draft,
   { author, message, nowMs, pipelines = [], rights = null, groups = [] }: Proposer,
 ): Promise<string> {
-  await requireFit(repository, draft, message);
+  await requireProposable(repository, draft, message);
   requirePaths(rights, listTouchedPaths(draft.edits.keys(), draft.values.keys()), repository.ref.name);
   refuseUnreleasable([...draft.values.keys()].sort(), pipelines);
   const own = `refs/drafts/${blobId(`${process.pid} ${nowMs} ${message} ${performance.now()}`)}`;

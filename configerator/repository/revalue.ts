@@ -27,7 +27,7 @@ interface ProgramRunOptions {
  * The values after an edit: exactly those to which an edited file contributes are compiled again. @param before blobs
  * by path @param read the text of a source before the edit, by path
  */
-export async function revalue(
+export async function recompileValues(
   before: Files,
   edits: Edits,
   read: (path: string) => string,

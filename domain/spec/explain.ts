@@ -51,12 +51,12 @@ function explainIssue(issue: Issue, root: unknown, path: Path): Finding[] {
     case 'custom':
       if (typeof issue.params?.['hint'] === 'string')
         return [errorAt(path, String(issue.params['code'] ?? 'invalid-value'), issue.message, issue.params['hint'])];
-      return [wrong(path, value, issue.message)];
+      return [reportInvalidValue(path, value, issue.message)];
     default:
       return [
         value === undefined
           ? reportMissingKey(path, describeExpected(issue))
-          : wrong(path, value, describeExpected(issue)),
+          : reportInvalidValue(path, value, describeExpected(issue)),
       ];
   }
 }
@@ -74,13 +74,13 @@ const reportMissingKey = (path: Path, expected: string): Finding => ({
   at: 'key',
 });
 
-function wrong(path: Path, value: unknown, expected: string): Finding {
+function reportInvalidValue(path: Path, value: unknown, expected: string): Finding {
   return errorAt(path, 'invalid-value', `${lastKey(path)} cannot be ${describeValue(value)}`, expected);
 }
 
 function reportUnlistedValue(path: Path, value: unknown, values: readonly unknown[]): Finding {
   const meant = typeof value === 'string' ? nearestWord(value, values.map(String)) : undefined;
-  return wrong(path, value, meant === undefined ? describeChoices(values) : `did you mean ${meant}?`);
+  return reportInvalidValue(path, value, meant === undefined ? describeChoices(values) : `did you mean ${meant}?`);
 }
 
 /** A `type` that does not exist. */
@@ -88,28 +88,29 @@ function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
   if (value === undefined) return reportMissingKey(path, issue.message);
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
   const meant = typeof value === 'string' ? nearestWord(value, options) : undefined;
-  return wrong(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
+  return reportInvalidValue(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
 }
 
 /** The problems of the branch that was most likely intended, or of the union as a whole if that is unclear. */
 function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, path: Path, value: unknown): Finding[] {
   if (value === undefined) return [reportMissingKey(path, issue.message)];
   const fitting = issue.errors.filter((branch) => !branch.some(isAnotherKind));
-  const ranked = [...fitting].sort((a, b) => weight(a) - weight(b));
+  const ranked = [...fitting].sort((a, b) => countUnknownKeys(a) - countUnknownKeys(b));
   const [best, second] = ranked;
-  if (best && (second === undefined || weight(best) < weight(second))) return explainIssues(best, root, path);
+  if (best && (second === undefined || countUnknownKeys(best) < countUnknownKeys(second)))
+    return explainIssues(best, root, path);
   const strangers = keysUnknownToAll(fitting);
   const known = [...new Set(fitting.flatMap((branch) => branch.flatMap(parseKnownKeys)))];
   const typos = strangers.filter((key) => nearestWord(key, known) !== undefined);
   if (typos.length > 0) return typos.map((key) => unknownKey(path, key, known));
-  if (fitting.length === 0) return [wrong(path, value, issue.message)];
+  if (fitting.length === 0) return [reportInvalidValue(path, value, issue.message)];
   return [errorAt(path, 'invalid-value', `${lastKey(path)} does not have the right entries`, issue.message)];
 }
 
 /** The branch expects another type altogether: a text in place of a mapping. */
 const isAnotherKind = (issue: Issue): boolean => issue.path.length === 0 && issue.code !== 'unrecognized_keys';
 
-const weight = (branch: readonly Issue[]): number =>
+const countUnknownKeys = (branch: readonly Issue[]): number =>
   branch.reduce((total, issue) => total + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
 
 function keysUnknownToAll(branches: readonly (readonly Issue[])[]): string[] {

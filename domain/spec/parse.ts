@@ -12,7 +12,7 @@ import { locate, toPosition, type Position } from './locate';
 import { withOrder } from './order';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { errorAt, formatPath, type Finding, type Problem } from './problem';
-import { lintTheRest } from './rest';
+import { lintWithoutInvalidValues } from './rest';
 import { rewrittenNumbers } from './rewritten';
 
 export type { Problem } from './problem';
@@ -121,7 +121,7 @@ function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRu
     return { spec, findings: isWhole ? rules(spec) : [] };
   }
   const findings = explainIssues(parsed.error.issues, value);
-  return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
+  return { spec: null, findings: [...findings, ...(isWhole ? lintWithoutInvalidValues(value, findings) : [])] };
 }
 
 /**

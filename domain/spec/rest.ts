@@ -17,7 +17,7 @@ interface Rest {
  * are filled in. There are no warnings, since they could be about defaults that the author did not choose. Empty if too much is
  * missing.
  */
-export function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
+export function lintWithoutInvalidValues(value: unknown, findings: readonly Finding[]): Finding[] {
   const rest: Rest = { value: copy(value), gone: [] };
   // From the end, so that the indices of lists stay valid.
   findings

@@ -11,7 +11,7 @@ interface Station {
 }
 
 const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-const section = text.slice(text.indexOf('## Two ways to walk'), text.indexOf('## Code map'));
+const section = text.slice(text.indexOf('## Two walks through the code'), text.indexOf('## Code map'));
 
 const stations = (from: string): Station[] => {
   const [, after = ''] = section.split(`\n${from}:\n\n`);

@@ -4,7 +4,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Rerun } from '../../client/api';
 import { rerunRelease } from '../../client/releases';
-import { proven, createSealOptions } from '../../client/seal';
+import { signRequest, createSealOptions } from '../../client/seal';
 import { Workflows } from '../../client/workflows';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
@@ -361,7 +361,7 @@ export class VirtualWorld {
   }
 
   private update<T>(handle: WorkflowHandle, name: string, input: object): Promise<T> {
-    return handle.executeUpdate<T, [object]>(name, { args: [proven(this.seal, name, input)] });
+    return handle.executeUpdate<T, [object]>(name, { args: [signRequest(this.seal, name, input)] });
   }
 }
 

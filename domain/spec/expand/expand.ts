@@ -1,7 +1,7 @@
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { isMade, make, type MadeAction } from './members';
+import { needsExpansion, expandMember, type MadeAction } from './members';
 import { Filler, pathKey, type Origins } from './placeholders';
-import { resolveNames, severalNamed, type MatrixGroups } from './references';
+import { resolveNames, findAmbiguousReferences, type MatrixGroups } from './references';
 import { readTemplates, type Templates } from './templates';
 import { isJsonObject, type JsonObject } from '../../json';
 
@@ -29,7 +29,9 @@ export function expandActions(root: unknown): Expansion {
   const filler = new Filler();
   const made = new Map(
     Object.entries(actions).flatMap(([name, action]) =>
-      isJsonObject(action) && isMade(action) ? [[name, make(root, name, action, templates, filler)] as const] : [],
+      isJsonObject(action) && needsExpansion(action)
+        ? [[name, expandMember(root, name, action, templates, filler)] as const]
+        : [],
     ),
   );
   const findings = [
@@ -45,7 +47,7 @@ export function expandActions(root: unknown): Expansion {
 const hasMade = (root: JsonObject): boolean =>
   Object.hasOwn(root, 'templates') ||
   (isJsonObject(root['actions']) &&
-    Object.values(root['actions']).some((action) => isJsonObject(action) && isMade(action)));
+    Object.values(root['actions']).some((action) => isJsonObject(action) && needsExpansion(action)));
 
 /** All actions in order; each generated action is at the place of its source. */
 function writeActions(
@@ -67,7 +69,9 @@ function writeActions(
   });
   const ofMade = [
     ...sameOutputs(groups, new Map(plain)),
-    ...plain.flatMap(([name, action]) => (isJsonObject(action) ? severalNamed(action, ['actions', name], groups) : [])),
+    ...plain.flatMap(([name, action]) =>
+      isJsonObject(action) ? findAmbiguousReferences(action, ['actions', name], groups) : [],
+    ),
   ];
   const findings = [
     ...before,

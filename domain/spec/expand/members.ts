@@ -24,10 +24,11 @@ interface Recipe {
   readonly combinations: readonly Combination[];
 }
 
-export const isMade = (action: JsonObject): boolean => Object.hasOwn(action, 'uses') || Object.hasOwn(action, 'matrix');
+export const needsExpansion = (action: JsonObject): boolean =>
+  Object.hasOwn(action, 'uses') || Object.hasOwn(action, 'matrix');
 
 /** Makes the actions of `actions.name` of the file `root`. */
-export function make(
+export function expandMember(
   root: unknown,
   name: string,
   written: JsonObject,
@@ -47,13 +48,13 @@ export function make(
   const findings = [...made.findings, ...faultsIn(params, [...path, 'params'], axes), ...faultsIn(own, path, axes)];
   const template = uses === undefined ? undefined : templates.named.get(uses);
   if (uses !== undefined && template === undefined) findings.push(noTemplate(path, uses, templates));
-  if (template) findings.push(...misgiven(path, params, axes, template));
+  if (template) findings.push(...findParamMismatches(path, params, axes, template));
   findings.push(...idleAxes(path, axes, { own, params }, template));
   if (template === null || findings.some(({ severity }) => severity === 'error'))
     return { name, members: null, findings };
   const of = uses !== undefined && template ? { name: uses, of: template } : undefined;
   const recipe = { path, own, params, template: of, combinations: made.combinations };
-  return { name, members: cook(recipe, filler), findings };
+  return { name, members: instantiate(recipe, filler), findings };
 }
 
 const noScope = (): ParamScope => new Map();
@@ -62,7 +63,7 @@ function splitUse({ uses, params, ...own }: { readonly uses: string; readonly pa
   return { uses, params, own };
 }
 
-function cook(
+function instantiate(
   { path, own, params, template, combinations }: Recipe,
   filler: Filler,
 ): NonNullable<MadeAction['members']> {
@@ -113,7 +114,7 @@ function noTemplate(path: Path, uses: string, { named }: Templates): Finding {
 }
 
 /** Missing parameters of a template, and given ones that it does not have. */
-function misgiven(path: Path, params: JsonObject, axes: readonly string[], template: Template): Finding[] {
+function findParamMismatches(path: Path, params: JsonObject, axes: readonly string[], template: Template): Finding[] {
   const known = [...template.params.keys()];
   const at = (param: string): Path => [...path, 'params', param];
   const strange = Object.keys(params)

@@ -16,7 +16,7 @@ export function resolveNames(action: JsonObject, at: Path, groups: MatrixGroups,
     items.forEach(({ index }, place) => origins.set(pathKey([...at, field, place]), written[index] ?? at));
     changed[field] = items.map(({ member }) => member);
   }
-  for (const { path, name } of singles(action)) {
+  for (const { path, name } of listSingleReferences(action)) {
     const [field, key] = path;
     const [only, ...others] = groups.get(name) ?? [];
     if (only !== undefined && others.length === 0) changed[field] = { ...(changed[field] as object), [key]: only };
@@ -24,8 +24,8 @@ export function resolveNames(action: JsonObject, at: Path, groups: MatrixGroups,
   return changed;
 }
 
-export function severalNamed(action: JsonObject, at: Path, groups: MatrixGroups): Finding[] {
-  return singles(action).flatMap(({ path, name, says }) => {
+export function findAmbiguousReferences(action: JsonObject, at: Path, groups: MatrixGroups): Finding[] {
+  return listSingleReferences(action).flatMap(({ path, name, says }) => {
     const made = groups.get(name) ?? [];
     if (made.length < 2) return [];
     const message = `${says} one action, and ${name} is ${made.length}`;
@@ -40,7 +40,7 @@ interface Single {
 }
 
 /** Fields that name a single action, and therefore cannot refer to a matrix with several. */
-function singles({ type, with: own, soak }: JsonObject): Single[] {
+function listSingleReferences({ type, with: own, soak }: JsonObject): Single[] {
   const until = isJsonObject(own) && type === 'canary' ? nameIn(own['keepUntil']) : '';
   return [
     { path: ['with', 'keepUntil'] as const, name: until, says: 'keepUntil waits for' },

@@ -10,7 +10,7 @@ import type { ClientOptions } from '../../../client/options';
 import { isPolled } from '../../../client/readiness';
 import { untilTaken } from '../../../client/retaken';
 import { isWorkflowRunning } from '../../../client/recovery';
-import { proven } from '../../../client/seal';
+import { signRequest } from '../../../client/seal';
 import type { Workflows } from '../../../client/workflows';
 import type { BugsClient } from './api';
 
@@ -59,7 +59,7 @@ async function updateBugs(
 ): Promise<Bug> {
   const { heartbeatTimeoutMs } = options.platform?.settings ?? DEFAULT_SETTINGS;
   const records = (await isWorkflowRunning(client, WHAT)) ? NO_BUGS : await recordsOfBugs(client);
-  const asked = proven(seal, update, input);
+  const asked = signRequest(seal, update, input);
   return untilTaken((updateId) =>
     client.workflow.executeUpdateWithStart<typeof bugs, Bug, [object]>(update, {
       startWorkflowOperation: new WithStartWorkflowOperation<typeof bugs>('bugs', {

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../../domain/errors';
 import type { TicketRound } from '../domain/round';
-import { textDigest, ticketKey, whyNotItsName, type OpenTicket, type TicketText } from '../domain/ticket';
+import { textDigest, ticketKey, whyTicketNameConflicts, type OpenTicket, type TicketText } from '../domain/ticket';
 import { rootCause } from '../../../domain/rootCause';
 import { withShownUrls } from '../../../domain/redactUrl';
 import { formatTime } from '../../../domain/text';
@@ -41,7 +41,7 @@ export function createTicketService(
     open: async (ticket, text) => {
       const key = callKey(ticket, `open/${textDigest(text)}`);
       const answered = (await port.openTicket(key, ticketRequest(ticket, text))).ticket;
-      const lie = whyNotItsName(named, ticket, answered);
+      const lie = whyTicketNameConflicts(named, ticket, answered);
       if (lie !== undefined) {
         const where = { service: service.name, method: 'openTicket', field: 'ticket' };
         throw conveyorError('extension-protocol', { ...where, detail: lie });

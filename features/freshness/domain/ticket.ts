@@ -38,7 +38,7 @@ export const ticketKey = ({ pipeline, deployedAt }: Pick<OpenTicket, 'pipeline' 
   `freshness/${pipeline}/${deployedAt}`;
 
 /** One key has one ticket, and one ticket one key; `named` are the keys of the known tickets. Undefined if that holds. */
-export function whyNotItsName(
+export function whyTicketNameConflicts(
   named: ReadonlyMap<string, string>,
   ticket: OpenTicket,
   answered: string,

@@ -57,7 +57,7 @@ function isHighTraffic(labels: PipelineSummary['labels'], { highTraffic }: Fresh
 const staleAfterMs = (traffic: FreshnessView['traffic'], policy: FreshnessPolicy): number =>
   Math.min(policy.escalateAfterMs, traffic === 'high' ? policy.highTraffic.afterMs : policy.ticketAfterMs);
 
-/** The time by which it exceeds its limit; negative while it does not. */
-export function badness({ deployedAt, traffic }: FreshnessView, policy: FreshnessPolicy): number {
+/** The larger, the longer it has exceeded its limit; only for sorting. */
+export function computeOverdueRank({ deployedAt, traffic }: FreshnessView, policy: FreshnessPolicy): number {
   return deployedAt === null ? -Infinity : -Date.parse(deployedAt) - staleAfterMs(traffic, policy);
 }
