@@ -108,11 +108,19 @@ function whyNotNewest(
 function whyNewer(state: PipelineState, newest: number): string {
   const { holder } = state.deploys;
   const left = releaseLeftByRollback(state, newest);
-  if (holder !== null)
-    return `release ${holder.owner} is being deployed over release ${left?.number ?? newest}; revert one of these`;
+  if (holder !== null) {
+    const over = undoneBy(state, holder.owner) ?? left?.number ?? newest;
+    return `release ${holder.owner} is being deployed over release ${over}; revert one of these`;
+  }
   return left === undefined
     ? `release ${newest} is what runs now; revert that one`
     : `release ${left.number} may still run, since its rollback, release ${left.by}, did not succeed; revert that one`;
+}
+
+/** The release that a rollback under way undoes, if that release succeeded: it is no longer good, but still runs. */
+function undoneBy({ active, history }: PipelineState, owner: string): number | undefined {
+  const trigger = active.find(({ number }) => String(number) === owner)?.trigger;
+  return history.find((row) => trigger?.kind === 'rollback' && row.number === trigger.of && hasSucceeded(row))?.number;
 }
 
 /** The newest release that succeeded, and is not good any more, although no rollback of it has succeeded. */

@@ -210,6 +210,12 @@ describe('a rollback goes back to', () => {
       2,
       'release 4 is being deployed over release 3; revert one of these',
     ],
+    [
+      'nothing, while a rollback of something newer is being deployed',
+      deploying(markReleaseRunning(rollBack(three, 3), 4), '4'),
+      1,
+      'release 4 is being deployed over release 3; revert one of these',
+    ],
     ['what the fleet ran before the first', firstOver('kv:0'), 1, ['executable@kv:0']],
     ['what a fleet ran in several versions, not', firstOver(undefined), 1, NOTHING_BEFORE],
     [
