@@ -5,13 +5,13 @@ import { cutText, textBytes } from './size';
  * Markdown for the User Metadata tab of the Temporal Web UI. The UI leaves no space between the cells of tables, so
  * rows of short cells are aligned in a code block instead, and sentences go into lists.
  *
- * Values in `marked` are texts and stay texts, from any author: a reason cannot make a heading, link, image or HTML.
+ * Values in `formatMarkdown` are texts and stay texts, from any author: a reason cannot make a heading, link, image or HTML.
  */
 export class Markdown {
   constructor(readonly source: string) {}
 }
 
-/** Our own Markdown, with unchanged texts in it: ``marked`**${actor}** waits` ``. */
+/** Our own Markdown, with unchanged texts in it: ``formatMarkdown`**${actor}** waits` ``. */
 export const formatMarkdown = (
   ours: TemplateStringsArray,
   ...values: readonly (string | number | Markdown)[]

@@ -109,7 +109,7 @@ export function findSpecGap({ rule, place }: ProtectingRule, spec: PipelineSpec)
   return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
-/** Like `lacking`, for one action that is about to run on a worker. */
+/** Like `findSpecGap`, for one action that is about to run on a worker. */
 export const findActionGap = (
   { rule, place }: ProtectingRule,
   pipeline: string,

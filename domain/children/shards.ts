@@ -15,7 +15,7 @@ const MAX_SHARE = 50;
 
 /**
  * Splits children into shards of nearly equal size. Their shares add up to `maxConcurrent` at most. If there are more
- * shards than that, each has a share of one and they take turns (`fitting`).
+ * shards than that, each has a share of one and they take turns (`pickFittingShards`).
  */
 export function planShards(names: readonly string[], maxConcurrent: number): ShardPlan[] {
   const count = Math.max(

@@ -12,7 +12,7 @@ interface Contradiction {
 
 /**
  * Whether some deploy has this artifact as its only input. Then its units report the version of this artifact alone, and a revert sends nothing else.
- * So no later step can distinguish two sets of bytes with one version. The version of several artifacts contains their digests (`versionOf`).
+ * So no later step can distinguish two sets of bytes with one version. The version of several artifacts contains their digests (`combineVersions`).
  */
 const isDeployedAlone = ({ spec: { actions } }: PipelineState, { name }: Artifact): boolean =>
   Object.values(actions).some(

@@ -53,7 +53,7 @@ function parseCommittedAt({ metadata: { committedAt = '' } }: Artifact): number 
 }
 
 /**
- * Like `orderOf`, but the time of the push, if the forge sends it, counts first. A version that was pushed before the newest known push is older,
+ * Like `decideOrder`, but the time of the push, if the forge sends it, counts first. A version that was pushed before the newest known push is older,
  * even if it followed then: if a branch was put back, a repeated delivery of an old push does not move it forward again. A version that was pushed
  * later is newer, regardless of its commit: deliveries in between may be late or lost, or a branch may begin at an old commit.
  */

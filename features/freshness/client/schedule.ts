@@ -12,7 +12,7 @@ interface TicketSettings {
 
 /**
  * The Schedule `freshness`, created or updated: each day at nine, UTC. It remains when the service of tickets is
- * removed from the configuration, together with the record of open tickets; without such a service there is no new one.
+ * removed from the settings, together with the record of open tickets; without such a service there is no new one.
  */
 export async function ensureDailyTickets(client: Client, given: TicketSettings, taskQueue: string): Promise<void> {
   const { freshness, settings } = given;
