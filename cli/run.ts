@@ -82,7 +82,7 @@ function buildProgram(io: Io, groups: readonly CommandGroup[], finish: (code: nu
     .description(
       'Deploys services, daemons, models and configuration through pipelines, in phases, and reverts by itself',
     )
-    .version('0.2.0', '-V, --version')
+    .version('0.3.0', '-V, --version')
     .addOption(new Option('-o, --output <format>', OUTPUT_FORMATS.join(' | ')).default('table'))
     .option('--no-color', 'no colours (also NO_COLOR)')
     .option('--server <url>', 'use this server (CONVEYOR_SERVER, else the one of conveyor login)')

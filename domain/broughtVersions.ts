@@ -48,13 +48,6 @@ export interface VersionReplacement {
   readonly on?: string;
 }
 
-/**
- * The rule that decides whether two deploys share units. `names` is the rule from before 0.3: it treats the units of
- * large deploys as different whenever their configurations differ. A lock that decided by it has to decide the same in
- * a replay.
- */
-type UnitRule = 'marks' | 'names';
-
 type DeployName = Pick<BroughtVersion, 'pipeline' | 'action'>;
 export type BroughtBy = DeployName & Pick<BroughtVersion, 'config'>;
 
@@ -87,32 +80,29 @@ export const marksOfMany = (ids: readonly string[]): string | undefined =>
 export function withBrought(
   all: readonly BroughtVersion[],
   { kept = [], ...one }: BroughtReport,
-  rule: UnitRule = 'marks',
 ): readonly BroughtVersion[] {
   // A stopped deploy never replaces a finished one.
   const isReplaced = (other: BroughtVersion): boolean =>
-    isBroughtIn(other, one) && (!hasStopped(one, rule) || hasStopped(other, rule));
+    isBroughtIn(other, one) && (!hasStopped(one) || hasStopped(other));
   const others = all.filter((other) => !isReplaced(other));
-  const keeper = firstKeeper(all, { ...one, kept }, rule);
-  const at = kept.length > 0 ? (keeper ? others.indexOf(keeper) : -1) : placeOfBack(others, one, rule);
+  const keeper = firstKeeper(all, { ...one, kept });
+  const at = kept.length > 0 ? (keeper ? others.indexOf(keeper) : -1) : placeOfBack(others, one);
   const next = at < 0 ? [...others, one] : [...others.slice(0, at), one, ...others.slice(at)];
-  return rule === 'names' ? newestWithin(next, 64 * 1024, SERVICE_LIMITS.bringers.max) : withinLimits(next);
+  return withinLimits(next);
 }
 
 function firstKeeper(
   all: readonly BroughtVersion[],
   { kept, ...own }: BroughtVersion & { readonly kept: readonly string[] },
-  rule: UnitRule,
 ): BroughtVersion | undefined {
   const isKeeper = (other: BroughtVersion): boolean => {
-    const isUnknown = rule === 'names' && other.units === undefined;
     if (other.pipeline === own.pipeline) return false;
-    return isUnknown ? other.config === own.config : kept.some((unit) => hasUnit(other, unit));
+    return kept.some((unit) => hasUnit(other, unit));
   };
-  return all.slice(rule === 'names' ? 0 : findLastOwnIndex(all, own, rule) + 1).find(isKeeper);
+  return all.slice(findLastOwnIndex(all, own) + 1).find(isKeeper);
 }
 
-const hasStopped = ({ stopped }: BroughtVersion, rule: UnitRule): boolean => stopped === true && rule === 'marks';
+const hasStopped = ({ stopped }: BroughtVersion): boolean => stopped === true;
 
 /**
  * If all deploys together have too many units, those of the oldest are forgotten, and that deploy counts as having any
@@ -130,11 +120,11 @@ function withinLimits(all: readonly BroughtVersion[]): readonly BroughtVersion[]
   return newestWithin(fitting, brought.max);
 }
 
-function placeOfBack(others: readonly BroughtVersion[], one: BroughtVersion, rule: UnitRule): number {
-  if (hasStopped(one, rule)) return -1;
-  const at = others.findLastIndex((other) => !hasStopped(other, rule) && unitsInCommon(one, other, rule) !== 'none');
+function placeOfBack(others: readonly BroughtVersion[], one: BroughtVersion): number {
+  if (hasStopped(one)) return -1;
+  const at = others.findLastIndex((other) => !hasStopped(other) && unitsInCommon(one, other) !== 'none');
   const under = others[at];
-  return one.back && under?.version === one.version && unitsInCommon(one, under, rule) === 'all' ? at : -1;
+  return one.back && under?.version === one.version && unitsInCommon(one, under) === 'all' ? at : -1;
 }
 
 /**
@@ -142,27 +132,22 @@ function placeOfBack(others: readonly BroughtVersion[], one: BroughtVersion, rul
  * An entry with unknown units counts, unless it brought the same version: then the running version may just as well be
  * the action's own.
  */
-export function listBroughtSince(
-  all: readonly BroughtVersion[],
-  own: BroughtBy,
-  rule: UnitRule = 'marks',
-): readonly BroughtVersion[] {
-  const at = findLastOwnIndex(all, own, rule);
-  const mine = rule === 'marks' ? all[at] : undefined;
+export function listBroughtSince(all: readonly BroughtVersion[], own: BroughtBy): readonly BroughtVersion[] {
+  const at = findLastOwnIndex(all, own);
+  const mine = all[at];
   const mayConcern = (other: BroughtVersion): boolean =>
-    knowsUnits(other, rule) || other.config === own.config || (mine !== undefined && mine.version !== other.version);
+    knowsUnits(other) || other.config === own.config || (mine !== undefined && mine.version !== other.version);
   return all.slice(at + 1).filter((other) => other.pipeline !== own.pipeline && mayConcern(other));
 }
 
-const knowsUnits = ({ units, marks }: BroughtVersion, rule: UnitRule): boolean =>
-  units !== undefined || (rule === 'marks' && marks !== undefined);
+const knowsUnits = ({ units, marks }: BroughtVersion): boolean => units !== undefined || marks !== undefined;
 
 /** A deploy renamed since then is found by its configuration. */
-function findLastOwnIndex(all: readonly BroughtVersion[], own: BroughtBy, rule: UnitRule): number {
-  const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
+function findLastOwnIndex(all: readonly BroughtVersion[], own: BroughtBy): number {
+  const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one));
   return byName >= 0
     ? byName
-    : all.findLastIndex((one) => one.pipeline === own.pipeline && one.config === own.config && !hasStopped(one, rule));
+    : all.findLastIndex((one) => one.pipeline === own.pipeline && one.config === own.config && !hasStopped(one));
 }
 
 /** The number of tasks of a unit that run a version. */
@@ -215,22 +200,18 @@ export function buildKeptUnits(
  * The release that replaced an action's version, everywhere or on some units; null if it still runs, as far as is
  * known.
  */
-export function findReplacement(
-  all: readonly BroughtVersion[],
-  own: BroughtVersion,
-  rule: UnitRule = 'marks',
-): VersionReplacement | null {
-  const since = listBroughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
-  const through = since.filter((other) => !hasStopped(other, rule));
+export function findReplacement(all: readonly BroughtVersion[], own: BroughtVersion): VersionReplacement | null {
+  const since = listBroughtSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
+  const through = since.filter((other) => !hasStopped(other));
   const relevant = through.length > 0 ? through : since;
   const newest = relevant.at(-1);
   if (newest === undefined) return null;
   const taken = describeTakenUnits(own, relevant);
-  const isWhole = taken?.isAll || relevant.some((other) => unitsInCommon(own, other, rule) === 'all');
+  const isWhole = taken?.isAll || relevant.some((other) => unitsInCommon(own, other) === 'all');
   const { version, artifacts, at } = newest;
   const replaced = { by: formatBringer(newest), version, at, artifacts };
   if (isWhole && through.length > 0) return replaced;
-  const isKnown = taken !== undefined && unitsInCommon(own, newest, rule) !== 'unknown';
+  const isKnown = taken !== undefined && unitsInCommon(own, newest) !== 'unknown';
   const on = isKnown ? taken.words : 'an unknown part of its units';
   return { ...replaced, on: through.length > 0 ? on : `some tasks of ${on}` };
 }
@@ -257,24 +238,19 @@ export interface ReplacedNotice extends DeployName {
 export function learnBrought(
   before: readonly BroughtVersion[],
   brought: BroughtReport,
-  rule: UnitRule = 'marks',
 ): { readonly after: readonly BroughtVersion[]; readonly notices: readonly ReplacedNotice[] } {
-  const after = withBrought(before, brought, rule);
-  return { after, notices: listReplacedNotices(before, after, rule) };
+  const after = withBrought(before, brought);
+  return { after, notices: listReplacedNotices(before, after) };
 }
 
-function listReplacedNotices(
-  before: readonly BroughtVersion[],
-  after: readonly BroughtVersion[],
-  rule: UnitRule,
-): ReplacedNotice[] {
+function listReplacedNotices(before: readonly BroughtVersion[], after: readonly BroughtVersion[]): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
-    if (hasStopped(own, rule)) return [];
-    const then = before.find((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
-    const by = findReplacement(after, own, rule);
+    if (hasStopped(own)) return [];
+    const then = before.find((one) => isBroughtIn(one, own) && !hasStopped(one));
+    const by = findReplacement(after, own);
     // A pipeline does not know of the units that its own new deploy left to another.
     const isNewInPart = by?.on !== undefined && then?.release !== own.release;
-    const was = then ? findReplacement(before, then, rule) : null;
+    const was = then ? findReplacement(before, then) : null;
     if (!isNewInPart && describeBrought(was) === describeBrought(by)) return [];
     return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
   });
@@ -290,13 +266,8 @@ export const formatBringer = ({ pipeline, release }: BroughtVersion): string => 
  * Whether the other has all, some or none of the units of the first. If that is unknown and both have the same version:
  * none.
  */
-function unitsInCommon(
-  one: BroughtVersion,
-  other: BroughtVersion,
-  rule: UnitRule,
-): 'all' | 'some' | 'none' | 'unknown' {
+function unitsInCommon(one: BroughtVersion, other: BroughtVersion): 'all' | 'some' | 'none' | 'unknown' {
   if (one.config === other.config) return 'all';
-  if (rule === 'names' && !(one.units && other.units)) return 'none';
   const [mine, theirs] = [marksIn(one), marksIn(other)];
   if (mine === undefined || theirs === undefined) return one.version === other.version ? 'none' : 'unknown';
   const known = new Set(theirs);

@@ -534,7 +534,12 @@ export const TICKET_LIMITS = {
   ticket: refuseAbove('the id of a ticket in its service', 100, 'bytes', EACH_RUN),
   key: refuseAbove('the key of a ticket', 200, 'bytes', 'it is a header of each call'),
   text: shortenAbove('the text of a ticket', 4 * KB, 'bytes', 'people read it'),
-  assignees: refuseAbove('the number of assignees of a ticket', 50, 'entries', 'a pipeline has no more owners than that'),
+  assignees: refuseAbove(
+    'the number of assignees of a ticket',
+    50,
+    'entries',
+    'a pipeline has no more owners than that',
+  ),
   managers: refuseAbove('the number of managers of groups', 10_000, 'entries', 'all of them are read with the file'),
   said: cut('the reasons that a run shows', 20, 'entries', 'more would be too many to read'),
 } as const satisfies Record<string, Limit>;

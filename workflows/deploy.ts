@@ -3,10 +3,11 @@ import { createCancelledEnding, createSuccessEnding, type Ending } from '../doma
 import { recordBrought, deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId } from '../domain/ids';
+import { findRevert, findStop } from '../domain/deploy/stop';
 import { deployMeasures } from '../domain/metrics';
 import { deployTrace } from '../domain/trace';
 import { deployStatus } from '../domain/deploy/view';
-import { performCanary } from './deploy/canary';
+import { keepCanary, undoCanary } from './deploy/canary';
 import { checkBaseline, passGates } from './deploy/gates';
 import { pushAll } from './deploy/phase';
 import { introduce, prepare } from './deploy/prepare';
@@ -14,12 +15,14 @@ import { revert } from './deploy/revert';
 import { handleMessages } from './deploy/messages';
 import { DeploySession } from './deploy/session';
 import { undoReverted, undoStopped } from './deploy/undo';
+import { runInterruptible } from './interrupts';
 import { releaseLockSignal } from './lock';
 import { measure } from './measure';
 import { holders } from './proxies';
 import { retag } from './tags';
 import { traceEnded } from './trace';
 import { buildVersioningOptions } from './versioning';
+import { until } from './waitFor';
 
 /**
  * One deploy: plan, lock, phases, completion; a revert may follow any of them (docs/design/deploy.md). It is a child of its release, but
@@ -29,26 +32,37 @@ export async function deploy(input: DeployInput, carried?: DeployRecord): Promis
   const run = new DeploySession(input, carried);
   handleMessages(run);
   return CancellationScope.nonCancellable(async () => {
-    const ending = (await introduce(run)) ?? (await performDeploy(run));
-    return finishDeploy(run, ending);
+    return finishDeploy(run, await performDeploy(run));
   });
 }
 setWorkflowOptions(buildVersioningOptions('deploy'), deploy);
 
+/** Pushes until the version is everywhere, or until there is a reason to stop; then it stays as it is, or goes back. */
 async function performDeploy(run: DeploySession): Promise<Ending> {
+  const pushed = await runInterruptible(
+    () => findStop(run.record),
+    () => push(run),
+  );
+  if (run.input.canary) return undoCanary(run, pushed);
+  if (pushed.kind === 'done') return pushed.value;
+  await undoStopped(run);
+  const toRevert = findRevert(run.record);
+  if (toRevert === null) return createCancelledEnding(run.record.control, run.record.updates.length > 0);
+  const ending = await revert(run, toRevert);
+  await undoReverted(run);
+  return ending;
+}
+
+async function push(run: DeploySession): Promise<Ending> {
+  const refused = await introduce(run);
+  if (refused) return refused;
   if (!run.input.canary) await acquire(run);
-  const hopeless = await prepare(run);
-  if (hopeless) return hopeless;
-  if (run.input.canary) return performCanary(run);
+  const impossible = await prepare(run);
+  if (impossible) return impossible;
   if (run.window) await passGates(run);
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
-  await undoStopped(run);
-  const stop = run.stop();
-  if (stop?.kind === 'revert') return undoReverted(run, await revert(run, stop));
-  return stop
-    ? createCancelledEnding(run.record.control, run.record.updates.length > 0)
-    : createSuccessEnding(run.input, run.record);
+  return run.input.canary ? keepCanary(run) : createSuccessEnding(run.input, run.record);
 }
 
 /**
@@ -56,14 +70,15 @@ async function performDeploy(run: DeploySession): Promise<Ending> {
  * while this one waited.
  */
 async function acquire(run: DeploySession): Promise<void> {
-  const answered = (): boolean => run.isHolding || run.isStopping();
-  if (answered()) return;
+  if (run.isHolding) return;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
   const asking = { owner: releaseId(pipeline, release), requester: run.workflowId, urgent: run.isUrgent };
   // The lock may have been terminated before it answered. Asking again has no other effect.
   do await holders(run.isUrgent).requestLock(run.lockId, asking, settings);
-  while (!(await run.until(answered, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' })));
+  while (
+    !(await until(() => run.isHolding, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' }))
+  );
 }
 
 async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployResult> {

@@ -92,7 +92,6 @@ async function startShard(run: FanOutRun, { index, names, share, stage, size }: 
           jitterMs: children.jitter,
           originMs: run.state.stageStartedAtMs,
           stopOnFailure: stage === 'first',
-          startsTogether: true,
           reportIntervalMs: settings.progressIntervalMs * run.state.shards.length,
         },
       ],

@@ -1,5 +1,5 @@
 import type { SignalDefinition } from '@temporalio/common';
-import { ApplicationFailure, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { excessOfCommand, excessText } from '../domain/excess';
 import { isNestedTooDeep } from '../domain/json';
 import { REQUEST_LIMITS } from '../domain/limits';
@@ -78,7 +78,7 @@ function refuseVerb<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
       nonRetryable: true,
       details: [[excess.what, excess.size, excess.limit]],
     });
-  const forbidden = isGroup(input.actor ?? '') ? NO_GROUPS : whyForbidden(rules, verb, input);
+  const forbidden = whyForbidden(rules, verb, input);
   if (forbidden !== undefined) throw ApplicationFailure.nonRetryable(forbidden, 'not-permitted');
   const why = rules.whyNot(verb, input);
   if (why !== undefined) throw ApplicationFailure.nonRetryable(why, 'invalid-state');
@@ -86,13 +86,12 @@ function refuseVerb<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
 
 function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
   const none = whyNoCommand(input);
-  // Before 0.3, some of these were taken, and others failed the workflow task for ever.
-  if (none !== undefined && patched('commands have a shape')) return rules.record(commandRecord(verb, {}, none));
+  if (none !== undefined) return rules.record(commandRecord(verb, {}, none));
   const excess = excessOfCommand(input);
-  const unfit = excess ? excessText(excess) : whyUnfit(rules, verb, input);
-  const why = unfit ?? rules.whyNot(verb, input);
+  const refused = excess ? excessText(excess) : whyForbidden(rules, verb, input);
+  const why = refused ?? rules.whyNot(verb, input);
   if (why === undefined) accept(rules, verb, input);
-  else if (unfit === undefined && isHandedOn(rules, verb, input)) rules.record(commandRecord(verb, input));
+  else if (refused === undefined && isHandedOn(rules, verb, input)) rules.record(commandRecord(verb, input));
   else rules.record(commandRecord(verb, input, why));
 }
 
@@ -104,16 +103,12 @@ function isHandedOn<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...in
 
 const NO_GROUPS = 'groups never act: come as one of its members';
 
-function whyUnfit<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
-  // Before 0.3, a signal of a group was taken, and such signals are in histories of workflows that still run.
-  if (isGroup(input.actor ?? '') && patched('groups never act')) return NO_GROUPS;
-  return whyForbidden(rules, verb, input);
-}
-
 /** An actor that was admitted by a rule of the platform need not be an owner. */
-const whyForbidden = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
-  whyNotBelieved(rules.proofs() ?? [], verb, input.proof) ??
-  (input.permitted === undefined ? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) : undefined);
+function whyForbidden<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
+  if (isGroup(input.actor ?? '')) return NO_GROUPS;
+  const why = whyNotBelieved(rules.proofs() ?? [], verb, input.proof);
+  return why ?? (input.permitted === undefined ? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) : undefined);
+}
 
 /** A command as it is recorded, with the present time; one that is too long is cut. */
 export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {

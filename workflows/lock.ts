@@ -5,19 +5,12 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   makeContinueAsNewFunc,
-  patched,
   setHandler,
   setWorkflowOptions,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  formatBringer,
-  learnBrought,
-  type BroughtVersion,
-  type BroughtReport,
-  type ReplacedNotice,
-} from '../domain/broughtVersions';
+import { formatBringer, learnBrought, type BroughtVersion, type ReplacedNotice } from '../domain/broughtVersions';
 import { isBrought } from '../domain/broughtVersionShapes';
 import {
   BROUGHT_MEMO,
@@ -38,7 +31,7 @@ import {
   type Mutex,
 } from '../domain/mutex';
 import { workflowIds } from '../domain/ids';
-import { isNestedTooDeep, isText, sameJson } from '../domain/json';
+import { isNestedTooDeep, isText } from '../domain/json';
 import { code, list, formatMarkdown, moment, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
@@ -98,10 +91,9 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     canaries.show(mutex);
   };
   let hasNewcomer = false;
-  const enqueue = ({ urgent, ...asking }: LockRequest): void => {
+  const enqueue = (asking: LockRequest): void => {
     const waiting = mutex.queue.length;
-    const wanted = urgent === true && patched(URGENT_NEXT) ? { ...asking, urgent } : asking;
-    take(request(mutex, wanted), false);
+    take(request(mutex, asking), false);
     hasNewcomer ||= canaries.areShown && mutex.queue.length > waiting;
   };
   onSignal(requestLockSignal, enqueue, isLockRequest);
@@ -148,7 +140,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     hasNewcomer = false;
     if (changed && !isNewlyWaited) return;
     looks.add(dropDead());
-    await condition(() => looks.size === 0 || (hasNews() && patched(GRANTS_MEANWHILE)));
+    await condition(() => looks.size === 0 || hasNews());
   }
 
   async function dropDead(): Promise<void> {
@@ -157,18 +149,6 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     for (const requester of known) if (!alive.includes(requester)) leave(requester);
   }
 }
-
-/** Before 0.3, a new holder learnt of its grant only after the look at the holder before. */
-const GRANTS_MEANWHILE = 'a look at the holder keeps nobody waiting';
-
-/** Before 0.3, a lock did not remember which deploys had brought which versions. */
-const KNOWS_WHAT_RUNS = 'a lock knows what runs on its service';
-
-/** Since November 2026, a lock knows the units of large deploys too. Before, such deploys replaced nothing that had another configuration. */
-const KNOWS_MANY = 'a lock knows the units of large deploys';
-
-/** A worker from before 0.3 grants in the order of requests, even if one is urgent. */
-const URGENT_NEXT = 'urgent requests are granted first';
 
 /** @returns false once the time is up. */
 const waitUntil = async (isDue: () => boolean, patienceMs: number | undefined, summary: string): Promise<boolean> =>
@@ -204,16 +184,11 @@ function buildLockMemo(canaries: CanaryCount, mutex: Mutex): { readonly memo?: R
 
 /** Adds the versions that a deploy has brought; `notices` are for the pipelines whose versions it affects. */
 function learnt(mutex: Mutex, requester: string, brought: unknown, notices: ReplacedNotice[]): Mutex {
-  if (!isBrought(brought) || !mayBring(mutex, requester) || !patched(KNOWS_WHAT_RUNS)) return mutex;
-  const { after, notices: news } = learn(mutex.brought ?? [], brought);
+  if (!isBrought(brought) || !mayBring(mutex, requester)) return mutex;
+  const { after, notices: news } = learnBrought(mutex.brought ?? [], brought);
   notices.push(...news);
   upsertMemo({ [BROUGHT_MEMO]: after });
   return { ...mutex, brought: after };
-}
-
-function learn(before: readonly BroughtVersion[], brought: BroughtReport): ReturnType<typeof learnBrought> {
-  const [byMarks, byNames] = [learnBrought(before, brought), learnBrought(before, brought, 'names')];
-  return sameJson(byMarks, byNames) || patched(KNOWS_MANY) ? byMarks : byNames;
 }
 
 /** A requester that has lost the lock no longer knows what runs on the service. */
@@ -249,7 +224,7 @@ async function sendGrant(requester: string, { fence, brought }: Mutex, waited: b
 function describe(mutex: Mutex, ignored: number): string {
   const { holder, queue, brought = [] } = mutex;
   return sections(
-    formatMarkdown`Held by **${holder?.owner ?? 'nobody'}**${holder?.sinceMs === undefined ? '' : ` since ${formatTime(holder.sinceMs)}`}`,
+    formatMarkdown`Held by **${holder?.owner ?? 'no release'}**${holder?.sinceMs === undefined ? '' : ` since ${formatTime(holder.sinceMs)}`}`,
     list(
       'Waiting:',
       queue.map(({ owner }) => formatMarkdown`${owner}`),

@@ -3,14 +3,13 @@ import {
   CancellationScope,
   condition,
   makeContinueAsNewFunc,
-  patched,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { admit, differsByDigest, type AdmissionResult } from '../domain/pipeline/admission';
+import { admit } from '../domain/pipeline/admission';
 import { nextWake } from '../domain/pipeline/openings';
 import { startable, thinQueue } from '../domain/pipeline/queue';
-import { isKnownBad, type ActiveRelease, type PipelineState } from '../domain/pipeline/state';
+import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import { reconcileAbandoned } from './pipeline/abandonedReleases';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { answerRequests } from './pipeline/requests';
@@ -67,19 +66,11 @@ async function advancePipeline(run: PipelineRun): Promise<void> {
   run.decided(thinQueue);
   for (const release of startable(run.state, Date.now()))
     if (stillStarts(run, release)) await startRelease(run, release);
-  const { state, decisions, overtaken, waiting } = admitReady(run.state);
+  const { state, decisions, overtaken, waiting } = admit(run.state, Date.now());
   run.decided(() => state);
   for (const { release, action, admission } of decisions) await run.sendDecision(release, { action, admission });
   for (const each of overtaken) await run.overtake(each);
   for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.reportObstacle(ready, obstacle);
-}
-
-/** Before 0.3, a known-bad version that was built again with another digest was deployed. */
-const ANY_DIGEST = 'a known-bad version is bad with every digest';
-
-function admitReady(state: PipelineState): AdmissionResult {
-  const isAsBefore = differsByDigest(state) && !patched(ANY_DIGEST);
-  return isAsBefore ? admit(state, Date.now(), isKnownBad) : admit(state, Date.now());
 }
 
 /** While one release starts, the next may be cancelled, or the pipeline may be frozen. */

@@ -1,6 +1,5 @@
 import {
   ApplicationFailure,
-  patched,
   workflowInfo,
   type StartChildWorkflowExecutionInput,
   type WorkflowInterceptors,
@@ -28,11 +27,8 @@ export const interceptors = (): WorkflowInterceptors => ({
 /** The field in the input of a child that holds the run of its parent. */
 const PARENT_RUN = 'parentRun';
 
-/** Before 0.3, the task of a workflow without an input failed again and again, and its id stayed taken. */
-const ENDS_EMPTY = 'a workflow without an input ends';
-
 function whyNotOurs(input: unknown): string | undefined {
-  if (input === undefined) return isBegunAlone() && patched(ENDS_EMPTY) ? UNSEALED : undefined;
+  if (input === undefined) return isBegunAlone() ? UNSEALED : undefined;
   const bound = (input as Readonly<Record<string, unknown>> | null)?.[PARENT_RUN];
   const isForAnother = bound !== undefined && bound !== workflowInfo().parent?.runId;
   return isForAnother ? 'its input is a copy of one that belongs to another run' : undefined;

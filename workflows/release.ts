@@ -116,7 +116,6 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
   await run.workEnded();
   await startChildren(run);
   const reported = report(run, result);
-  if (!input.reportsAtOnce) await reported;
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(releaseOverSignal, result)
     .catch(() => undefined);

@@ -1,11 +1,29 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
+import { findInterruption, listInterruptibleScopes, throwIfInterrupted } from './interrupts';
+
+/** How work ended that was waited for to its end. */
+export type Settled<T> =
+  { readonly kind: 'done'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
 
 /** How a wait ended. */
-export type WaitOutcome<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'woken' }
-  | { readonly kind: 'timeout' };
+export type WaitOutcome<T> = Settled<T> | { readonly kind: 'woken' } | { readonly kind: 'timeout' };
+
+export interface Timeout {
+  readonly afterMs: number;
+  /** Shown in the Web UI. */
+  readonly summary: string;
+}
+
+export interface SettleOptions {
+  /** Work that is given up is waited for until it has really ended, so that nothing which follows overtakes it. */
+  readonly settles?: boolean;
+}
+
+export interface WaitOptions extends SettleOptions {
+  /** Ends the wait early. */
+  readonly wake?: () => boolean;
+  readonly timeout?: Timeout | undefined;
+}
 
 /** Work that continues alongside a workflow, or was given up but has not ended; the workflow waits for it before it closes. */
 export class BackgroundTasks {
@@ -25,16 +43,19 @@ export class BackgroundTasks {
   }
 }
 
+const never = () => false;
+
 /**
  * Runs `start` until it ends, `wake` becomes true or the time is up, whichever is first; in the latter two cases it
  * gives `start` up. A wake-up wins over a result that arrived in the same moment, so that a command is never overtaken.
+ * @throws an interruption, if the work around it is interrupted; that wins over all of these.
  */
 export async function waitFor<T>(
   background: BackgroundTasks,
   start: () => Promise<T>,
-  wake: () => boolean,
-  timeout?: { readonly afterMs: number; readonly summary: string },
+  { wake = never, timeout, settles = false }: WaitOptions,
 ): Promise<WaitOutcome<T>> {
+  throwIfInterrupted();
   if (wake()) return { kind: 'woken' };
   const scope = new CancellationScope();
   let ended: WaitOutcome<T> | undefined;
@@ -43,12 +64,43 @@ export async function waitFor<T>(
     (error: unknown) => void (ended = { kind: 'failed', error }),
   );
   background.add(work);
-  const over = () => ended !== undefined || wake();
-  const inTime = timeout
-    ? await condition(over, timeout.afterMs, { summary: timeout.summary })
-    : await condition(over).then(() => true);
-  if (wake()) ended = { kind: 'woken' };
-  if (!inTime && ended === undefined) ended = { kind: 'timeout' };
-  scope.cancel();
-  return ended ?? { kind: 'woken' };
+  try {
+    const inTime = await until(() => ended !== undefined || wake(), timeout);
+    if (wake()) return { kind: 'woken' };
+    return ended ?? { kind: inTime ? 'woken' : 'timeout' };
+  } finally {
+    scope.cancel();
+    if (settles) await work;
+  }
+}
+
+/** Runs `start` to its end. @throws an interruption, as `waitFor` does */
+export async function settle<T>(
+  background: BackgroundTasks,
+  start: () => Promise<T>,
+  options: SettleOptions = {},
+): Promise<Settled<T>> {
+  const waited = await waitFor(background, start, options);
+  // Neither can happen without a wake-up and a timeout.
+  if (waited.kind === 'woken' || waited.kind === 'timeout') throw new Error('the wait ended without its work');
+  return waited;
+}
+
+/**
+ * Waits for a condition, at most as long as given; false if the time was up first.
+ * @throws an interruption, if the work around it is interrupted.
+ */
+export async function until(wake: () => boolean, timeout?: Timeout): Promise<boolean> {
+  const scopes = listInterruptibleScopes();
+  let interruption = findInterruption(scopes);
+  if (interruption) throw interruption;
+  if (wake()) return true;
+  // A reason that is gone again before this continues has interrupted it all the same.
+  const isOver = () => (interruption ??= findInterruption(scopes)) !== undefined || wake();
+  let inTime = true;
+  if (timeout) inTime = await condition(isOver, timeout.afterMs, { summary: timeout.summary });
+  else await condition(isOver);
+  interruption ??= findInterruption(scopes);
+  if (interruption) throw interruption;
+  return inTime;
 }

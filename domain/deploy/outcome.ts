@@ -143,7 +143,7 @@ function describeEnding(ending: Ending, version: string): string {
     case 'succeeded':
       return ending.reason ?? `every unit runs ${version}`;
     case 'reverted':
-      return withReason(`reverted by ${ending.by === 'health' ? 'itself' : ending.by}`, ending.reason);
+      return withReason(`reverted ${ending.by === 'health' ? 'automatically' : `by ${ending.by}`}`, ending.reason);
     case 'revert-failed':
       return withReason(`${ending.by} ended it before the revert had finished`, ending.reason);
     case 'failed':

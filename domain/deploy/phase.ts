@@ -14,20 +14,23 @@ export function startPhase(record: DeployRecord, { key, name }: PhasePlan, nowMs
   return note(running, nowMs, 'phase-started', `phase ${name} begins`);
 }
 
-/** The record after a phase that has nothing left to do. */
-export function passPhase(record: DeployRecord, phase: PhasePlan, hasNoUnits: boolean, nowMs: number): DeployRecord {
-  const isAway = hasNoUnits && record.skipped.length > 0;
+/**
+ * How a phase came to its end, by itself or not. `away`: all of its units have been left out meanwhile; `current`: all tasks already
+ * run the version; `empty`: it has no unit.
+ */
+export type PhaseEnd = 'updated' | 'away' | 'current' | 'empty';
+
+/** Settles the state of a phase and drops the commands for it alone. */
+export function endPhase(record: DeployRecord, phase: PhasePlan, end: PhaseEnd, nowMs: number): DeployRecord {
+  if (end === 'updated' || end === 'away') return closePhase(record, phase, end === 'away', nowMs);
+  const isAway = end === 'empty' && record.skipped.length > 0;
   const skipped = isAway ? UNITS_AWAY : CURRENT;
   const text = isAway ? `${phase.name}: ${skipped}` : `${phase.name} is current already`;
   const passed = note(withPhase(record, Number(phase.key), { skipped }), nowMs, 'phase-current', text);
   return closePhase(passed, phase, isAway, nowMs);
 }
 
-/**
- * Settles the state of a phase and drops the commands for it alone.
- * @param isAway all of its units are left out.
- */
-export function closePhase(record: DeployRecord, { key }: PhasePlan, isAway: boolean, nowMs: number): DeployRecord {
+function closePhase(record: DeployRecord, { key }: PhasePlan, isAway: boolean, nowMs: number): DeployRecord {
   const { skipPhase } = record.control;
   const isStopped = findStop(record) !== null;
   const view = record.phases[Number(key)];

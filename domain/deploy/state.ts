@@ -304,8 +304,7 @@ export function toDeploySituation(record: DeployRecord, spec: Pick<DeploySpec, '
     ended: record.stage === 'ended',
     reverting: record.stage === 'reverting' || record.unhealthy !== undefined,
     revertStuck: record.revertStuck,
-    // Before 0.3, such a revert had not begun, and accepted a pause.
-    withoutPast: record.revertStuck && record.revert !== null && record.control.paused?.by === 'unit',
+    withoutPast: record.revertStuck && record.control.paused?.by === 'unit',
     phase: phaseUnderWay(record),
     atWindow: record.stage === 'waiting-window',
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',

@@ -1,11 +1,11 @@
-import { applyRevert } from './control';
+import { applyRevert, type GivenCommand, type Overtaken } from './control';
 import { unitsWithoutPast } from './planRevert';
 import { change, note, phaseUnderWay, type DeployInput, type DeployRecord } from './state';
 import { unitNames } from './unavailable';
 
-/** The reasons why a deploy leaves its phases before they are over. */
+/** The reasons why a deploy ends its phases early. */
 export type Stop =
-  | { readonly kind: 'cancel' | 'overtaken' }
+  | { readonly kind: 'cancel' | Overtaken['why'] }
   /** `by` is `health`, or the person who asked for the revert. */
   | { readonly kind: 'revert'; readonly by: string; readonly reason: string };
 
@@ -19,14 +19,18 @@ export function findStop(record: DeployRecord): Stop | null {
   if (record.unhealthy !== undefined) return { kind: 'revert', by: 'health', reason: record.unhealthy };
   if (cancel) return { kind: 'cancel' };
   const makesWay = overtaken !== null && (overtaken.why === 'preempted' || phaseUnderWay(record) === null);
-  return makesWay ? { kind: 'overtaken' } : null;
+  return makesWay ? { kind: overtaken.why } : null;
 }
 
-/** Whether to leave the step under way. Only a person can end a revert, and only if its tasks do not come up. */
-export function isLeft(record: DeployRecord): boolean {
-  if (record.stage === 'reverting') return record.revertStuck && record.control.cancel !== null;
-  return findStop(record) !== null || record.control.skipPhase !== null;
+/** The revert that goes before everything else, if there is one. */
+export function findRevert(record: DeployRecord): Extract<Stop, { kind: 'revert' }> | null {
+  const stop = findStop(record);
+  return stop?.kind === 'revert' ? stop : null;
 }
+
+/** The command that ends a revert: only a person may give it, and only once its tasks have failed to come up. */
+export const findRevertEnd = ({ revertStuck, control }: DeployRecord): GivenCommand | null =>
+  revertStuck ? control.cancel : null;
 
 /** An unhealthy verdict, or its equivalent: the action that it asks for, and one sentence. */
 export interface Unhealthy {

@@ -1,4 +1,4 @@
-import { formatIdentity, pickIdentity, type Artifact } from '../artifact';
+import { formatIdentity, pickIdentity } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { isUrgent } from '../release/urgent';
@@ -8,7 +8,7 @@ import { findKnownBad } from './digests';
 import { cutTexts } from './recordLimits';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { findPlaceHolder, placeIn } from './place';
-import { goesBackTo, isKnownBad, withInherited, type KnownBad, type PipelineState, type ReadyAction } from './state';
+import { goesBackTo, isKnownBad, withInherited, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type OvertakenRelease } from './overtaking';
 import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './actionStart';
@@ -21,24 +21,13 @@ export interface AdmissionResult {
   readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
 
-type BadRule = (state: PipelineState, artifact: Artifact) => KnownBad | undefined;
-
-/**
- * Whether the admission of an action depends on the rule for digests: whether a bad version is bad with every digest, or only
- * with its own.
- */
-export const differsByDigest = (state: PipelineState): boolean =>
-  state.ready
-    .flatMap((ready) => (isDeploy(ready) && !ready.rollback ? ready.artifacts : []))
-    .some((artifact) => !isKnownBad(state, artifact) && findKnownBad(state, artifact) !== undefined);
-
 /**
  * Decides on every action that is ready (docs/design/pipeline.md#concurrency). A known-bad artifact is refused. A release is superseded by a newer
  * one that is ready for the same deploy or has begun it. One release deploys at a time: rollbacks first, then emergencies, then in order. Exclusion
  * groups are granted all at once, and no release overtakes an older one that waits for one of them. A follow-on supersedes no release, and gets a
  * signal when it is not needed any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
-export function admit(state: PipelineState, nowMs: number, badBy: BadRule = findKnownBad): AdmissionResult {
+export function admit(state: PipelineState, nowMs: number): AdmissionResult {
   let current = state;
   const decisions: AdmissionResult['decisions'][number][] = [];
   const overtaken: OvertakenRelease[] = [];
@@ -48,7 +37,7 @@ export function admit(state: PipelineState, nowMs: number, badBy: BadRule = find
     // Its present form: it may have inherited a turn.
     const ready = current.ready.find((other) => isSame(other, { release, action }));
     if (ready === undefined) continue;
-    const decided = decide(current, ready, { nowMs, reserved, badBy });
+    const decided = decide(current, ready, { nowMs, reserved });
     if ('why' in decided) {
       const aside = overtakenBy(current, ready, decided);
       current = withOvertaken(current, aside);
@@ -136,16 +125,11 @@ const byTurn =
 interface AdmissionContext {
   readonly nowMs: number;
   readonly reserved: ReadonlyMap<string, number>;
-  readonly badBy: BadRule;
 }
 
-function decide(
-  state: PipelineState,
-  ready: ReadyAction,
-  { nowMs, reserved, badBy }: AdmissionContext,
-): Admission | Obstacle {
+function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved }: AdmissionContext): Admission | Obstacle {
   // A rollback brings an artifact with a good digest, even if the version was bad with other digests.
-  const isBad = ready.rollback ? isKnownBad : badBy;
+  const isBad = ready.rollback ? isKnownBad : findKnownBad;
   const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => isBad(state, artifact)) : undefined;
   if (bad)
     return {
@@ -156,7 +140,7 @@ function decide(
   const followOn = findFollowOn(state, ready.release);
   const dropped = followOn && whyDropped(state, followOn);
   if (dropped) return dropped;
-  const newer = followOn ? undefined : findSuperseder(state, ready, badBy);
+  const newer = followOn ? undefined : findSuperseder(state, ready);
   if (newer !== undefined) return { kind: 'superseded', by: newer };
   return obstacleTo(state, ready, nowMs, reserved) ?? grantAction(state, ready);
 }
@@ -177,7 +161,7 @@ function grantAction(state: PipelineState, ready: ReadyAction): Admission {
  * The newer release that supersedes a ready action. A release that will itself be refused supersedes none, and neither
  * does one that waits for a person.
  */
-function findSuperseder(state: PipelineState, ready: ReadyAction, badBy: BadRule): number | undefined {
+function findSuperseder(state: PipelineState, ready: ReadyAction): number | undefined {
   const { action, rollback, kind } = ready;
   if (kind === 'exclusive') return undefined;
   const place = placeIn(state, ready.release);
@@ -193,7 +177,7 @@ function findSuperseder(state: PipelineState, ready: ReadyAction, badBy: BadRule
     !other.rollback &&
     !other.emergency;
   const counts = (other: ReadyAction): boolean =>
-    !findFollowOn(state, other.release) && !other.artifacts.some((artifact) => badBy(state, artifact));
+    !findFollowOn(state, other.release) && !other.artifacts.some((artifact) => findKnownBad(state, artifact));
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
 

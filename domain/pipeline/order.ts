@@ -57,19 +57,11 @@ function parseCommittedAt({ metadata: { committedAt = '' } }: Artifact): number 
  * even if it followed then: if a branch was put back, a repeated delivery of an old push does not move it forward again. A version that was pushed
  * later is newer, regardless of its commit: deliveries in between may be late or lost, or a branch may begin at an old commit.
  */
-export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRule): Order {
+export function orderIn(state: PipelineState, artifact: Artifact): Order {
   const order = decideOrder(artifact, state.inputs[artifact.name], state.followed[artifact.name] ?? []);
   if (order === 'same') return order;
-  const byPush = pushOrder(state, artifact);
-  return byPush === 'newer' && rule === 'pushes-hold-back' ? order : (byPush ?? order);
+  return pushOrder(state, artifact) ?? order;
 }
-
-/** Rules of earlier versions, the oldest first. A workflow that decided by one of them has to decide the same in a replay. */
-export type OrderRule = 'pushes-hold-back' | 'pushes-decide' | 'pushes-follow';
-
-/** Whether the first two rules give different results for a new artifact. */
-export const differByRule = (state: PipelineState, artifacts: readonly Artifact[]): boolean =>
-  artifacts.some((artifact) => state.inputs[artifact.name] && pushOrder(state, artifact) === 'newer');
 
 function pushOrder({ pushed }: PipelineState, artifact: Artifact): Order | undefined {
   const [at, newest] = [parsePushedAt(artifact), pushed?.[artifact.name]];
@@ -78,10 +70,9 @@ function pushOrder({ pushed }: PipelineState, artifact: Artifact): Order | undef
 }
 
 /** Whether a branch goes back to an earlier version, which replaces the latest. */
-export function isPutBack(state: PipelineState, artifact: Artifact, rule: OrderRule): boolean {
+export function isPutBack(state: PipelineState, artifact: Artifact): boolean {
   const latest = state.inputs[artifact.name]?.version;
-  const isNewPush = rule !== 'pushes-hold-back' && pushOrder(state, artifact) === 'newer';
-  const takesItsPlace = artifact.metadata['before'] === latest || isNewPush;
+  const takesItsPlace = artifact.metadata['before'] === latest || pushOrder(state, artifact) === 'newer';
   return latest !== undefined && latest !== artifact.version && takesItsPlace;
 }
 

@@ -10,7 +10,6 @@ import {
   withEarly,
   withLate,
   withoutEarly,
-  type OrderRule,
 } from './order';
 import { getReleasePlace } from './place';
 import { queueRelease, isKnownBad, type ActiveRelease, type PipelineState } from './state';
@@ -173,16 +172,15 @@ export function applySubmission(
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
-  rule: OrderRule = 'pushes-follow',
 ): Submission {
-  const same = findResubmitted(state, artifacts, trigger, rule);
+  const same = findResubmitted(state, artifacts, trigger);
   if (same !== undefined) return { state, number: same, duplicate: true };
-  const late = artifacts.filter((artifact) => orderIn(state, artifact, rule) === 'older');
+  const late = artifacts.filter((artifact) => orderIn(state, artifact) === 'older');
   if (late.length > 0) {
     const noted = withEarly(withLate(state, late, nowMs), late);
     const rest = artifacts.filter((artifact) => !late.includes(artifact));
     return rest.length > 0
-      ? applySubmission(noted, rest, trigger, nowMs, rule)
+      ? applySubmission(noted, rest, trigger, nowMs)
       : { state: noted, number: null, duplicate: false };
   }
   const isKnown = ({ name, ...rest }: Artifact): boolean => {
@@ -191,9 +189,9 @@ export function applySubmission(
   };
   if (artifacts.every(isKnown)) return { state, number: null, duplicate: true };
   const taken = takeArtifacts(state, artifacts, trigger, nowMs);
-  const follower = rule === 'pushes-follow' ? findFollower(state, artifacts) : undefined;
+  const follower = findFollower(state, artifacts);
   if (follower === undefined) return taken;
-  const next = applySubmission(taken.state, [follower], { ...trigger, key: null }, nowMs, rule);
+  const next = applySubmission(taken.state, [follower], { ...trigger, key: null }, nowMs);
   return { ...next, number: taken.number ?? next.number };
 }
 
@@ -220,11 +218,10 @@ export function findResubmitted(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
-  rule: OrderRule = 'pushes-follow',
 ): number | undefined {
   const isNews = trigger.key === null || !state.keys.some(([known]) => known === trigger.key);
-  if (isOvertaken(state, artifacts, trigger, rule)) return undefined;
-  if (isNews && artifacts.some((artifact) => isPutBack(state, artifact, rule))) return undefined;
+  if (isOvertaken(state, artifacts, trigger)) return undefined;
+  if (isNews && artifacts.some((artifact) => isPutBack(state, artifact))) return undefined;
   return findRepeated(state, artifacts, trigger);
 }
 
@@ -232,16 +229,9 @@ export function findResubmitted(
  * Whether a finder repeats an artifact that an older one has replaced, which came without an order, or before orders existed. A version that
  * a person chose stays.
  */
-function isOvertaken(
-  state: PipelineState,
-  artifacts: readonly Artifact[],
-  { kind }: Trigger,
-  rule: OrderRule,
-): boolean {
+function isOvertaken(state: PipelineState, artifacts: readonly Artifact[], { kind }: Trigger): boolean {
   if (kind !== 'finder') return false;
-  const newer = artifacts.filter(
-    (artifact) => state.inputs[artifact.name] && orderIn(state, artifact, rule) === 'newer',
-  );
+  const newer = artifacts.filter((artifact) => state.inputs[artifact.name] && orderIn(state, artifact) === 'newer');
   return newer.some(({ name }) => classifyOrigin(state, state.inputs[name]) !== 'person');
 }
 

@@ -22,8 +22,7 @@ export function whyNotRelease(
 }
 
 /** All of its actions have ended, so it is about to end. */
-export const hasEnded = (record: ReleaseRecord): boolean =>
-  Object.values(getActionStates(record)).every(hasActionEnded);
+const hasEnded = (record: ReleaseRecord): boolean => Object.values(getActionStates(record)).every(hasActionEnded);
 
 /** Until its workflow is gone, a release passes a revert of its deploys on to its pipeline, which learns only then that the release has ended. */
 const hasSomethingToUndo = ({ deploys }: ReleaseRecord): boolean =>

@@ -35,13 +35,6 @@ export interface ReleaseInput {
   /** For a rollback: the deploys that it restores, by action. */
   readonly restores?: Readonly<Record<string, RestoredDeploy>>;
   /**
-   * The pipeline records the last deploy of a release together with the end of the release, so there is only one
-   * report.
-   */
-  readonly reportsOnce?: true;
-  /** It reports its end to its parent and to its pipeline at the same moment; before 0.3, one after the other. */
-  readonly reportsAtOnce?: true;
-  /**
    * Identities of known-bad artifacts that its actions may make, as of its start; only the newest if there are many.
    */
   readonly knownBad?: readonly string[];

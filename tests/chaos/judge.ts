@@ -51,7 +51,7 @@ function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {
 /** Our push type answers about every unit and update: no fault makes it forget one. */
 function expectAnswered({ timeline }: DeployStatus): void {
   const texts = timeline.map(({ text }) => text);
-  expect(texts.filter((text) => /says nothing of what|unknown-update/.test(text))).toEqual([]);
+  expect(texts.filter((text) => /does not report what|unknown-update/.test(text))).toEqual([]);
 }
 
 /** No revert waits for a running canary. A canary that has ended leaves an update behind if one of its tasks is unreachable. */

@@ -206,14 +206,11 @@ describe('the known state of a service', () => {
     });
   });
 
-  test('a lock that decides as it did by names alone leaves large deploys of another configuration apart', () => {
+  test('large deploys of different configurations replace each other where they share units', () => {
     const large = (who: string, version: string, config: number) =>
       one(who, 1, version, { units: undefined, marks: markUnits(['x', 'y']), config } as never);
     const [mine, fix] = [large('web', 'v:2', 1), large('fix', 'v:9', 2)];
-    expect(learnBrought([mine], fix, 'names')).toEqual({ after: [mine, fix], notices: [] });
     expect(learnBrought([mine], fix).notices).toMatchObject([{ pipeline: 'web', by: { by: 'fix/1' } }]);
-    const few = [own, one('fix', 1, 'v:9', { units: ['x'], config: 2 })] as const;
-    expect(learnBrought([few[0]], few[1], 'names')).toEqual(learnBrought([few[0]], few[1]));
   });
 
   test('a deploy with a new name finds what it brought under the old one', () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 
 /** Recorded histories, as `temporal workflow show -o json` prints them too. */
 export const HISTORIES = join(__dirname, '..', 'fixtures', 'histories');
@@ -41,3 +42,10 @@ export function withoutMachine(value: unknown): unknown {
     }),
   );
 }
+
+/** The tests report what a replay finds, not its worker. Call it before the first replay. */
+export const silenceWorkers = (): void =>
+  void Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
+  });

@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { DefaultLogger, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { createSinks } from '../../workers/sinks';
 import * as workflows from '../../workflows';
 import { bundleForBuild } from '../../workflows/versioning';
-import { files, read, startOf, withoutMachine, type Recorded } from './histories';
+import { files, read, silenceWorkers, startOf, withoutMachine, type Recorded } from './histories';
 
-// The tests report what a replay finds, not its worker.
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
-});
+silenceWorkers();
 
 const bundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
 

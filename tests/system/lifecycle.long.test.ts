@@ -204,6 +204,23 @@ describe('a pipeline', () => {
     writeFileSync(file, JSON.stringify({ ...document, nextNumber: 99 }));
     expect(await stack.conveyor(['pipeline', 'import', file], BOB)).toMatchObject({ code: 4 });
   });
+
+  test('that 0.2.0 exported continues with its numbers, its good and bad versions, and its freeze', async () => {
+    const shop = await given(stack, { ...QUICK, name: 'carried' });
+    const file = join(__dirname, '..', 'fixtures', 'documents', 'pipeline-0.2.0.json');
+    expect(await stack.json(['pipeline', 'import', file])).toMatchObject({ nextRelease: 5 });
+    const frozen = { reason: 'imported: the holidays' };
+    expect(await stack.client.status(shop.name)).toMatchObject({ lastRelease: 4, frozen });
+    expect(await stack.conveyor(['history', shop.name])).toMatchObject({ code: 0 });
+    await stack.json(['unfreeze', shop.name, '--reason', 'they are over']);
+    const bad = await stack.conveyor(['release', shop.name, '-a', `executable=${shop.version(3)}`]);
+    expect(bad.stderr).toContain('known-bad');
+    expect(await shop.ships(5)).toBe(`${shop.name}/5`);
+    await shop.ended(5);
+    await stack.json(['revert', `${shop.name}/5`, '--reason', 'it is slow']);
+    await shop.ended(6);
+    expect(await shop.deploy(6)).toMatchObject({ outcome: 'succeeded', version: shop.version(4) });
+  });
 });
 
 describe('a release that is terminated', () => {
@@ -239,7 +256,7 @@ test('a deploy that is terminated fails its release, which says so', async () =>
   const { state, actions } = await shop.ended(1);
   expect(state).toBe('failed');
   expect(actions).toMatchObject([
-    { name: 'deploy', message: 'terminated through Temporal: what it has updated stays as it is' },
+    { name: 'deploy', message: 'terminated through Temporal: tasks that it has updated stay as they are' },
   ]);
 });
 

@@ -43,7 +43,7 @@ test('the spans of a deploy add up to its duration', async () => {
 });
 
 describe('a bad version', () => {
-  test('is caught in the first phase, on the tasks that it reached, and reverted by itself', async () => {
+  test('is caught in the first phase, on the tasks that it reached, and reverted automatically', async () => {
     await world.describeVersion('kv:2', { errorRatio: 0.2 });
     await world.apply(kvstore());
     await world.release('kvstore', 'kv:2');

@@ -1,3 +1,4 @@
+import { answering } from './answering';
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -35,6 +36,26 @@ test('an update that had not been sent when a group was paused is sent once no g
   expect(await deploy.status()).toMatchObject({ paused: null, pausedGroups: [{ group: 'region:y' }] });
   expect(await updated()).toEqual([1, 1]);
   await world.describeVersion('kv:2', {});
+  expect((await deploy.ended()).outcome).toBe('succeeded');
+  expect(await updated()).toEqual([6, 6]);
+});
+
+test('a pause that a person ends before an update is taken loses nothing: the update is sent again', async () => {
+  let arrive = (): void => undefined;
+  let answer = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  answering(world, async ({ method }, real) => {
+    if (method !== 'executeUpdates') return undefined;
+    arrive();
+    await answered;
+    return real();
+  });
+  const deploy = await deploying(world, {}, { phases: [], healthChecks: [] });
+  await arrived;
+  await deploy.command('pause');
+  await deploy.command('resume');
+  answer();
   expect((await deploy.ended()).outcome).toBe('succeeded');
   expect(await updated()).toEqual([6, 6]);
 });

@@ -155,7 +155,7 @@ test.each([
   await deploy.command('revert', { reason: 'it smells' });
   const { paused, revert } = await deploy.reaches((status) => status.paused !== null);
   expect(paused?.by).toBe('unit');
-  expect(paused?.reason).toContain('nothing is known about what kvstore-x ran before');
+  expect(paused?.reason).toContain('the earlier version of kvstore-x is unknown');
   expect(revert?.units).toMatchObject([{ id: 'kvstore-y', toVersion: 'kv:1' }]);
   expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:2': 6 }, { 'kv:1': 6 }]);
   await expect(deploy.command('resume')).rejects.toMatchObject({
@@ -165,7 +165,7 @@ test.each([
   expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
 });
 
-test('where nothing is known of any, it says so, touches none, and stays open until a person ends it', async () => {
+test('where the earlier version of all units is unknown, it says so, touches none, and stays open until a person ends it', async () => {
   answering(world, async ({ method }, real) => {
     if (method !== 'fetchDeployUnits') return undefined;
     const answer = await real();
@@ -175,7 +175,7 @@ test('where nothing is known of any, it says so, touches none, and stays open un
   await deploy.reaches(({ state }) => state === 'baking');
   await deploy.command('revert', { reason: 'it smells' });
   const { paused } = await deploy.reaches((status) => status.paused !== null);
-  expect(paused).toMatchObject({ by: 'unit', reason: expect.stringMatching(/^cannot revert: nothing is known/) });
+  expect(paused).toMatchObject({ by: 'unit', reason: expect.stringMatching(/^cannot revert: the earlier version/) });
   expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:2': 6 }, { 'kv:2': 6 }]);
   await deploy.command('cancel', { reason: 'we deploy another' });
   expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });

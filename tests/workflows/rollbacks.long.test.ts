@@ -44,6 +44,18 @@ test('a person may continue without the tasks of one that do not come up', async
   expect([outcome, reason]).toEqual(['succeeded', expect.stringMatching(/\d tasks?.* accepted by user:alice/)]);
 });
 
+test('a cancel between two tries gives up the updates of the last one', async () => {
+  await world.describeVersion('kv:2', { crashOnStart: true, onlyRegion: 'x' });
+  const given: (string | undefined)[] = [];
+  answering(world, ({ method }) => void given.push(method));
+  const deploy = await rollback();
+  await deploy.reaches((status) => status.paused !== null);
+  expect(given).not.toContain('cancelUpdates');
+  expect(await deploy.command('cancel')).toMatchObject({ accepted: true });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'cancelled' });
+  expect(given).toContain('cancelUpdates');
+});
+
 test('a region that is away keeps no other from going back', async () => {
   await world.control('POST', '/control/faults', { kind: 'region', id: 'x' });
   const deploy = await rollback({ healthChecks: [], onUnitUnavailable: 'pause' });

@@ -137,7 +137,7 @@ describe('a check that a person skips while the deploy is paused', () => {
 describe('a push type that leaves units out of its answer', () => {
   test.each([
     ['executeUpdates', { accepted: [] }, 'twine did not take the update of kvstore-x'],
-    ['trackUpdates', { units: [] }, 'twine says nothing of what deploy/kvstore/1/deploy/1/0/1 did to kvstore-x'],
+    ['trackUpdates', { units: [] }, 'twine does not report what deploy/kvstore/1/deploy/1/0/1 did to kvstore-x'],
   ])('to %s pauses the deploy, which never takes them for updated', async (method, answer, reason) => {
     answering(world, async (asked, real) => {
       if (asked.method !== method) return undefined;

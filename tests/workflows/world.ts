@@ -65,8 +65,7 @@ export class VirtualWorld {
     /** Action services with these names are slow ones. */
     slowServices: readonly string[] = [],
   ): Promise<VirtualWorld> {
-    const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
-    const env = await startServer(path);
+    const env = await startServer();
     await registerSearchAttributes(env);
     const client = new Client({ connection: env.connection, ...createSealOptions(seal) });
     const time = new VirtualTime(env, client);
@@ -442,7 +441,7 @@ const OPEN = new Set<VirtualWorld>();
 Object.assign(globalThis, { [Symbol.for('conveyor.worlds')]: OPEN });
 
 /** The SDK gives a server five seconds, which is too little on a busy machine. */
-async function startServer(path: string): Promise<TestWorkflowEnvironment> {
+export async function startServer(path = process.env['CONVEYOR_TEST_SERVER'] ?? ''): Promise<TestWorkflowEnvironment> {
   for (const deadline = Date.now() + PATIENCE_MS; ;) {
     try {
       return await TestWorkflowEnvironment.createTimeSkipping({

@@ -7,12 +7,13 @@ import { formatSummary } from '../../domain/markdown';
 import { pushWatchers } from '../proxies';
 import { callUntilAnswered, getFailureMessage } from './calls';
 import { callOrPause } from './refusals';
-import type { DeploySession } from './session';
+import type { UpdateRunner } from './needs';
+import type { DeployRecorder } from './recorder';
 import { buildTracking, type UpdateControl, type UpdateEnd, type UpdateOrder } from './update';
 
 /** If an answer leaves units out, nothing is known about them. In particular, they do not count as updated. */
 export const judgeUnanswered = (
-  run: DeploySession,
+  run: DeployRecorder,
   units: NamedUnits,
   what: string,
   why = '',
@@ -23,7 +24,7 @@ export const judgeUnanswered = (
 
 /** @param budget the rest of the time limit; it does not shrink while the push type does not answer. */
 export async function follow(
-  run: DeploySession,
+  run: UpdateRunner,
   phase: PhasePlan,
   order: UpdateOrder,
   updateIds: readonly string[],
@@ -44,13 +45,17 @@ export async function follow(
         run.call,
         { ...tracking, ...proof, intervalMs, heartbeatTimeoutMs },
       ]),
-    () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
-    isTimed ? { afterMs: budget.leftMs, summary: formatSummary(`${phase.name}: update timeout`) } : undefined,
+    {
+      wake: () => run.isHalted || control.groups?.differs() === true,
+      timeout: isTimed
+        ? { afterMs: budget.leftMs, summary: formatSummary(`${phase.name}: update timeout`) }
+        : undefined,
+    },
   );
   if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
   if (waited.kind === 'woken') return 'paused';
   if (waited.kind === 'done' && waited.value.unproven) {
-    if (!(await untilCounted(run, order))) return 'paused';
+    await untilCounted(run, order);
     return follow(run, phase, order, updateIds, budget, control);
   }
   if (waited.kind === 'done') return judgeTracked(run, order, waited.value, control);
@@ -59,7 +64,6 @@ export async function follow(
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) =>
     push.trackUpdates(run.call, { ...tracking, ...(waited.kind === 'timeout' ? proof : {}) }),
   );
-  if (seen === undefined) return 'paused';
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
   if (waited.kind === 'failed') return follow(run, phase, order, updateIds, budget, control);
@@ -69,15 +73,15 @@ export async function follow(
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
-/** Waits until the push type counts again; false if the phase is left. */
-async function untilCounted(run: DeploySession, { brings, selection }: UpdateOrder): Promise<boolean> {
-  if (!brings || !('want' in brings)) return true;
+/** Waits until the push type counts again. */
+async function untilCounted(run: UpdateRunner, { brings, selection }: UpdateOrder): Promise<void> {
+  if (!brings || !('want' in brings)) return;
   const work = { selection, want: brings.want };
-  return (await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work))) !== undefined;
+  await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work));
 }
 
 export function buildOrderTracking(
-  run: DeploySession,
+  run: DeployRecorder,
   phase: PhasePlan,
   { selection, withoutGone }: UpdateOrder,
   updateIds: readonly string[],
@@ -88,13 +92,13 @@ export function buildOrderTracking(
 }
 
 function judgeTracked(
-  run: DeploySession,
+  run: DeployRecorder,
   { updateId }: UpdateOrder,
   tracked: TrackedUpdate,
   control: UpdateControl,
 ): UpdateEnd {
   control.show(tracked);
-  const left = judgeUnanswered(run, tracked.unheard, `says nothing of what ${updateId} did to`);
+  const left = judgeUnanswered(run, tracked.unheard, `does not report what ${updateId} did to`);
   if (left) return left;
   const { progress, unfinished, missing } = tracked;
   return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', unfinished, missing } : progress;

@@ -1,7 +1,7 @@
 import type { HealthReport } from '../../activities/healthWatch';
 import { listSkippedChecks } from '../../domain/deploy/control';
 import { groupRules, withPausedGroups } from '../../domain/deploy/groups';
-import { withHealth } from '../../domain/deploy/state';
+import { withHealth, type DeployInput } from '../../domain/deploy/state';
 import { present } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
@@ -13,7 +13,7 @@ import { measure } from '../measure';
 import { patientPushWatchers, pushWatchers } from '../proxies';
 import type { WaitOutcome } from '../waitFor';
 import { isRefusal, getFailureMessage } from './calls';
-import type { DeploySession } from './session';
+import type { HealthWatcher } from './needs';
 
 /** The settings of a watch. A watch judges exactly the tasks that this deploy has updated so far. */
 interface Watch {
@@ -33,15 +33,15 @@ interface Watch {
 }
 
 /** The most data that one evaluation reads, which is also the length of an extension of a bake; ms. */
-export const lookbackMs = (run: DeploySession): number =>
-  longestLookback(run.input.spec.healthChecks, run.input.spec.healthInterval);
+export const lookbackMs = ({ spec }: Pick<DeployInput, 'spec'>): number =>
+  longestLookback(spec.healthChecks, spec.healthInterval);
 
 /** Whether there is anything to judge: checks, and tasks that this deploy has updated. */
-export const watchable = (run: DeploySession): boolean =>
+export const watchable = (run: HealthWatcher): boolean =>
   run.input.spec.healthChecks.length > 0 && run.record.updates.some(run.update.isTaken);
 
 /** Watches the health of the updated tasks until the watch ends or `wake`; the last rows are saved in the record. */
-export function watch(run: DeploySession, options: Watch, wake: () => boolean): Promise<WaitOutcome<HealthReport>> {
+export function watch(run: HealthWatcher, options: Watch, wake: () => boolean): Promise<WaitOutcome<HealthReport>> {
   return evaluate(
     run,
     run.input.spec.healthChecks,
@@ -57,7 +57,7 @@ export function watch(run: DeploySession, options: Watch, wake: () => boolean): 
  * all tasks of the units (docs/design/deploy.md#plan). An unhealthy fleet gets one window to recover, since the last
  * deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
-export function watchBaseline(run: DeploySession): Promise<WaitOutcome<HealthReport>> {
+export function watchBaseline(run: HealthWatcher): Promise<WaitOutcome<HealthReport>> {
   const checks = baselineChecks(run);
   return evaluate(
     run,
@@ -65,18 +65,18 @@ export function watchBaseline(run: DeploySession): Promise<WaitOutcome<HealthRep
     [],
     {
       summary: 'health before the first phase',
-      until: run.input.emergency ? Date.now() : Date.now() + lookbackMs(run) + run.input.spec.healthInterval,
+      until: run.input.emergency ? Date.now() : Date.now() + lookbackMs(run.input) + run.input.spec.healthInterval,
       stopAt: ['healthy', 'inconclusive', 'errored'],
     },
-    run.isLeft,
+    () => false,
   );
 }
 
-export const baselineChecks = (run: DeploySession): HealthCheck[] =>
+export const baselineChecks = (run: HealthWatcher): HealthCheck[] =>
   run.input.spec.healthChecks.filter((check) => check.compare === undefined);
 
 async function evaluate(
-  run: DeploySession,
+  run: HealthWatcher,
   checks: readonly HealthCheck[],
   updatedBy: readonly string[],
   { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: Watch,
@@ -84,7 +84,7 @@ async function evaluate(
   groups?: ReturnType<typeof groupRules>,
 ): Promise<WaitOutcome<HealthReport>> {
   const { spec, settings } = run.input;
-  const lookback = lookbackMs(run);
+  const lookback = lookbackMs(run.input);
   const start = run.record.firstUpdateMs ?? Date.now();
   const activities = (run.paused ? patientPushWatchers : pushWatchers)(settings);
   const waited = await run.waitFor(
@@ -108,14 +108,13 @@ async function evaluate(
           ...(groups ? { groups: { ...groups, stopAtChange } } : {}),
         },
       ]),
-    wake,
-    giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary },
+    { wake, timeout: giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary } },
   );
   if (waited.kind === 'done') recordReport(run, waited.value, groups !== undefined);
   return waited;
 }
 
-function recordReport(run: DeploySession, { verdict, rows, paused = [] }: HealthReport, inGroups: boolean): void {
+function recordReport(run: HealthWatcher, { verdict, rows, paused = [] }: HealthReport, inGroups: boolean): void {
   const counted = paused.length > 0 ? 'unhealthy' : verdict;
   run.set((record) => withHealth(record, counted, rows));
   measure(verdictMeasure(counted));

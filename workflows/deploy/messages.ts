@@ -1,4 +1,4 @@
-import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, setHandler } from '@temporalio/workflow';
 import { listBroughtSince } from '../../domain/broughtVersions';
 import {
   describeEffect,
@@ -77,22 +77,14 @@ function recordCommand(run: DeploySession, command: CommandRecord): void {
   run.note(command.accepted ? 'command' : 'ignored', commandText(command));
 }
 
-/** Before 0.3, a cancel ended a revert that had failed once, even if the next try was under way. */
-const PERSONS_ALONE = 'a cancel through Temporal ends no revert';
-
 /**
  * Temporal's own cancel request counts as the verb `cancel`; during a revert it is recorded and ignored
  * (docs/design/deploy.md#verbs).
  */
 function cancelRequested(run: DeploySession): void {
-  const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL) ?? whyKept(run);
+  const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL) ?? whyOnlyPersons(situation(run));
   if (why === undefined) takeCommand(run, 'cancel', TEMPORAL_CANCEL);
   recordCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
-}
-
-function whyKept(run: DeploySession): string | undefined {
-  const why = whyOnlyPersons(situation(run));
-  return why !== undefined && patched(PERSONS_ALONE) ? why : undefined;
 }
 
 /** A rollback counts as a revert, and a freeze does not stop it. */

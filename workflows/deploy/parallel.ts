@@ -5,43 +5,42 @@ import { HEALTH_DATA } from '../../domain/deploy/outcome';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import { formatSummary } from '../../domain/markdown';
-import type { WaitOutcome } from '../waitFor';
+import { runBeside } from '../interrupts';
+import { until, type WaitOutcome } from '../waitFor';
 import { callUntilAnswered } from './calls';
 import { toHealthReport, watch, watchable } from './health';
 import { whilePaused } from './pause';
-import type { DeploySession } from './session';
+import type { UpdateRunner } from './needs';
 import { inFleet, runUpdates } from './updates';
 import type { GroupControl, UpdateControl, UpdateOrder, UpdateEnd } from './update';
+import { revertOrPause } from './verdicts';
 
 /**
  * Runs the updates of a phase. In parallel mode, health is checked meanwhile, and an unhealthy group is paused by
  * itself until it is healthy again (Conveyor §5.2).
  */
 export async function runGuarded(
-  run: DeploySession,
+  run: UpdateRunner,
   phase: PhasePlan,
   order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
   if (!isParallel(run.input)) return runUpdates(run, phase, order, control);
   const guard = new Guard(run, phase, order, control);
-  const watching = guard.watch();
-  try {
-    return await runUpdates(run, phase, order, { ...control, groups: guard });
-  } finally {
-    guard.end();
-    await watching;
-  }
+  return runBeside(
+    () => guard.watch(),
+    () => runUpdates(run, phase, order, { ...control, groups: guard }),
+  );
 }
 
 /** While a group is paused, no update is sent and no phase ends, because an update begins in all groups at once. */
 export async function untilNoGroupPaused(
-  run: DeploySession,
+  run: UpdateRunner,
   hold: () => Promise<void> = () => whilePaused(run),
 ): Promise<void> {
-  while (run.record.pausedGroups.length > 0 && !run.isLeft()) {
+  while (run.record.pausedGroups.length > 0) {
     const { skippedChecks } = run.record.control;
-    const wake = () => run.isLeft() || run.paused !== null || run.record.control.skippedChecks !== skippedChecks;
+    const wake = () => run.paused !== null || run.record.control.skippedChecks !== skippedChecks;
     const waited = await watch(run, { summary: 'until no group is paused', ...TO_ITS_END }, wake);
     if (waited.kind !== 'woken') judge(run, waited);
     await hold();
@@ -51,44 +50,36 @@ export async function untilNoGroupPaused(
 const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as const;
 
 /** If too many groups are unhealthy, or they cannot be checked at all, nothing continues. */
-function judge(run: DeploySession, waited: Exclude<WaitOutcome<HealthReport>, { kind: 'woken' }>): void {
+function judge(run: UpdateRunner, waited: Exclude<WaitOutcome<HealthReport>, { kind: 'woken' }>): void {
   const report = toHealthReport(waited);
   if (waited.kind !== 'done') return run.pauseOn(report.reason, { on: HEALTH_DATA });
-  if (report.verdict === 'unhealthy') run.revertOrPause(report);
+  if (report.verdict === 'unhealthy') revertOrPause(run, report);
 }
 
 /** Watches the groups during the updates, and makes the fleet follow their verdicts whenever the updates allow it. */
 class Guard implements GroupControl {
   /** The groups that are paused by themselves in the fleet. */
   private paused: readonly string[] = [];
-  private isOver = false;
   private fold: HealthFold | undefined;
 
   constructor(
-    private readonly run: DeploySession,
+    private readonly run: UpdateRunner,
     private readonly phase: PhasePlan,
     private readonly order: UpdateOrder,
     private readonly control: UpdateControl,
   ) {}
 
-  /** Runs until `end`. It rests while the updates are halted, because another watch is active then. */
-  async watch(): Promise<void> {
+  /** Never ends by itself. It rests while the updates are halted, because another watch is active then. */
+  async watch(): Promise<never> {
     const { run } = this;
-    const mayWatch = () => watchable(run) && !run.isHalted && run.stop() === null;
-    while (!this.isOver) {
-      if (!mayWatch()) {
-        await run.until(() => this.isOver || mayWatch());
-        continue;
-      }
+    const mayWatch = () => watchable(run) && !run.isHalted;
+    for (;;) {
+      await until(mayWatch);
       const { skippedChecks } = run.record.control;
-      const wake = () => this.isOver || !mayWatch() || run.record.control.skippedChecks !== skippedChecks;
+      const wake = () => !mayWatch() || run.record.control.skippedChecks !== skippedChecks;
       const options = { summary: formatSummary(`${this.phase.name}: health of each group`), ...TO_ITS_END };
       this.take(await watch(run, { ...options, updating: true, fold: this.fold }, wake));
     }
-  }
-
-  end(): void {
-    this.isOver = true;
   }
 
   readonly differs = (): boolean => otherGroups(this.paused, this.wanted());
@@ -113,9 +104,9 @@ class Guard implements GroupControl {
    */
   async refresh(): Promise<void> {
     const { run, control } = this;
-    while (watchable(run) && !run.isLeft()) {
+    while (watchable(run)) {
       const options = { summary: 'health before updates continue', until: Date.now(), stopAt: [], updating: true };
-      this.take(await watch(run, { ...options, fold: this.fold }, () => run.isLeft() || run.isHalted));
+      this.take(await watch(run, { ...options, fold: this.fold }, () => run.isHalted));
       if (!run.isHalted) return;
       await control.hold();
     }
@@ -156,7 +147,7 @@ class Guard implements GroupControl {
     const answer = await callUntilAnswered(run, method, (push) =>
       push[method](run.call, [order.updateId], nth, groups),
     );
-    if (!answer || !('refused' in answer)) return undefined;
+    if ('value' in answer) return undefined;
     run.note('trouble', `${method} was refused: ${answer.refused}`);
     return answer.refused;
   }

@@ -1,27 +1,28 @@
-import { patched } from '@temporalio/workflow';
 import { listSkippedChecks } from '../../domain/deploy/control';
 import { isUntried, present } from '../../domain/deploy/unavailable';
 import { callUntilAnswered } from './calls';
 import { lookbackMs, toHealthReport, watch, watchable } from './health';
-import type { DeploySession } from './session';
+import { until } from '../waitFor';
+import type { HealthWatcher } from './needs';
 import { buildTracking } from './update';
+import { revertOnVerdict, revertOrPause } from './verdicts';
 
 /**
- * Waits while the deploy is paused, at most until `over`. Checks continue and may still revert it, unless the pause has `--no-revert`
+ * Waits while the deploy is paused. Checks continue and may still revert it, unless the pause has `--no-revert`
  * (docs/design/deploy.md#verbs). A resume needs a fresh healthy verdict first.
  */
-export async function whilePaused(run: DeploySession, over: () => boolean = never): Promise<void> {
-  const patience: Patience = { waitMs: lookbackMs(run) };
+export async function whilePaused(run: HealthWatcher): Promise<void> {
+  const patience: Patience = { waitMs: lookbackMs(run.input) };
   let heed: VerdictScope = 'all';
-  while (run.paused !== null && run.stop() === null && !over()) {
+  while (run.paused !== null) {
     const { skippedChecks, resuming } = run.record.control;
     const isSkipped = () => run.record.control.skippedChecks !== skippedChecks;
     if (resuming !== null) await tryToResume(run);
     else if (heed === 'nothing' || !watchable(run)) {
-      await run.until(wakes(run, over));
+      await until(wakes(run));
       if (isSkipped()) heed = 'all';
     } else {
-      const next = await watchPaused(run, patience, heed, over);
+      const next = await watchPaused(run, patience, heed);
       heed = heed === 'reverts' && isSkipped() ? 'all' : next;
     }
   }
@@ -29,8 +30,6 @@ export async function whilePaused(run: DeploySession, over: () => boolean = neve
 
 /** The verdicts that would be news during a pause. */
 type VerdictScope = 'all' | 'reverts' | 'nothing';
-
-const never = () => false;
 
 /** The wait before refused checks are made again: never longer than they have been refused already. */
 interface Patience {
@@ -41,33 +40,29 @@ interface Patience {
  * The events that end a wait during a pause. A skip is one of them, since a check that no longer counts must not
  * revert.
  */
-function wakes(run: DeploySession, over: () => boolean): () => boolean {
+function wakes(run: HealthWatcher): () => boolean {
   const { skippedChecks } = run.record.control;
   return () =>
-    over() ||
-    run.isStopping() ||
-    run.record.control.resuming !== null ||
-    run.paused === null ||
-    run.record.control.skippedChecks !== skippedChecks;
+    run.record.control.resuming !== null || run.paused === null || run.record.control.skippedChecks !== skippedChecks;
 }
 
 /**
  * Waits until a time, or until `over` if there is no time, while health checks continue and may revert or pause the
- * deploy. Returns early if the deploy is to stop or is paused.
+ * deploy. Returns early if the deploy is paused.
  */
 export async function waitWatching(
-  run: DeploySession,
+  run: HealthWatcher,
   { summary, untilMs }: { readonly summary: string; readonly untilMs: number | null },
-  over: () => boolean,
+  over: () => boolean = () => false,
 ): Promise<void> {
-  const patience: Patience = { waitMs: lookbackMs(run) };
-  const isOver = () => over() || run.isStopping() || run.paused !== null;
+  const patience: Patience = { waitMs: lookbackMs(run.input) };
+  const isOver = () => over() || run.paused !== null;
   while (!isOver() && (untilMs === null || Date.now() < untilMs)) {
     const { skippedChecks } = run.record.control;
     const wake = () => isOver() || run.record.control.skippedChecks !== skippedChecks;
     const leftMs = untilMs === null ? undefined : untilMs - Date.now();
     if (!watchable(run)) {
-      await run.until(wake, leftMs === undefined ? undefined : { afterMs: leftMs, summary });
+      await until(wake, leftMs === undefined ? undefined : { afterMs: leftMs, summary });
       continue;
     }
     const waited = await watch(run, { summary, until: null, stopAt: ['unhealthy'], giveUpMs: leftMs }, wake);
@@ -75,23 +70,18 @@ export async function waitWatching(
     const report = toHealthReport(waited);
     if (report.verdict === 'errored') {
       run.note('unchecked-while-waiting', report.reason);
-      await run.until(wake, { afterMs: Math.min(patience.waitMs, leftMs ?? Infinity), summary });
+      await until(wake, { afterMs: Math.min(patience.waitMs, leftMs ?? Infinity), summary });
       patience.waitMs *= 2;
-    } else run.revertOrPause(report);
+    } else revertOrPause(run, report);
   }
 }
 
 /** @returns the verdicts to heed from now on. */
-async function watchPaused(
-  run: DeploySession,
-  patience: Patience,
-  heed: VerdictScope,
-  over: () => boolean,
-): Promise<VerdictScope> {
+async function watchPaused(run: HealthWatcher, patience: Patience, heed: VerdictScope): Promise<VerdictScope> {
   const onlyReverts = heed === 'reverts';
   const waitsForHealth = run.paused?.by === 'dependency' && run.paused.until !== 'resumed' && !onlyReverts;
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health is still checked';
-  const wake = wakes(run, over);
+  const wake = wakes(run);
   const waited = await watch(
     run,
     { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'], onlyReverts },
@@ -101,34 +91,36 @@ async function watchPaused(
   const report = toHealthReport(waited);
   if (report.verdict === 'errored') {
     run.note('unchecked-while-paused', report.reason);
-    await run.until(wake, { afterMs: patience.waitMs, summary: 'paused: health is checked again' });
+    await until(wake, { afterMs: patience.waitMs, summary: 'paused: health is checked again' });
     patience.waitMs *= 2;
     return heed;
   }
   if (report.verdict === 'healthy') {
     const [skip] = run.record.control.skippedChecks;
-    run.unpause(skip ? `health is fine but for what ${skip.actor} skipped` : 'health is checked again and fine');
+    run.unpause(
+      skip ? `health is fine except for the checks that ${skip.actor} skipped` : 'health is checked again and fine',
+    );
     return heed;
   }
-  const tried = run.tryAutoRevert(report);
-  if (tried.kind === 'reverting') return 'nothing';
+  const reason = revertOnVerdict(run, report);
+  if (reason === null) return 'nothing';
   // An unfreeze must not resume a pause that only a person may end.
-  if (run.paused?.by === 'freeze') run.stayPaused(tried.reason);
-  else run.note('unhealthy-while-paused', tried.reason);
+  if (run.paused?.by === 'freeze') run.stayPaused(reason);
+  else run.note('unhealthy-while-paused', reason);
   return report.action === 'pause' ? 'reverts' : 'nothing';
 }
 
-async function tryToResume(run: DeploySession): Promise<void> {
+async function tryToResume(run: HealthWatcher): Promise<void> {
   const asked = run.record.control.resuming;
   if (asked === null) return;
   const { skippedChecks } = run.record.control;
   if (!watchable(run) || listSkippedChecks(run.record.control) === 'all')
     return run.unpause(`resumed by ${asked.actor}`);
-  const deadline = Date.now() + lookbackMs(run) + run.input.spec.healthInterval;
+  const deadline = Date.now() + lookbackMs(run.input) + run.input.spec.healthInterval;
   const waited = await watch(
     run,
     { summary: 'a fresh verdict before resuming', until: deadline, stopAt: ['healthy', 'unhealthy'] },
-    () => run.isStopping() || run.record.control.skippedChecks !== skippedChecks,
+    () => run.record.control.skippedChecks !== skippedChecks,
   );
   if (waited.kind === 'woken') return;
   const report = toHealthReport(waited);
@@ -139,41 +131,36 @@ async function tryToResume(run: DeploySession): Promise<void> {
     return run.unpause(
       `resumed by ${asked.actor}; ${run.input.spec.pushType} does not know the update under way, so another try sends it`,
     );
-  const tried = run.tryAutoRevert(report);
-  if (tried.kind === 'kept') run.stayPaused(`${asked.actor} resumed it, but ${tried.reason}`);
+  const reason = revertOnVerdict(run, report);
+  if (reason !== null) run.stayPaused(`${asked.actor} resumed it, but ${reason}`);
 }
 
 /** Whether the updates sent so far have reached no task. */
-async function isUntouched(run: DeploySession): Promise<boolean> {
+async function isUntouched(run: HealthWatcher): Promise<boolean> {
   if (!isUntried(run.record)) return false;
   for (const id of run.record.updates.filter(run.update.isTaken)) {
     const seen = await readProgress(run, id);
-    if (seen === undefined || 'refused' in seen || seen.value.totals.updated > 0) return false;
+    if ('refused' in seen || seen.value.totals.updated > 0) return false;
   }
-  return !run.isStopping();
+  return true;
 }
-
-/** Before 0.3, such a resume had no verdict and could never get one. */
-const SENT_AGAIN = 'an update that is forgotten is sent again without a verdict';
 
 /**
  * Whether the push type refuses to report on the update that a phase waits for, for example after a restart without its memory. That update cannot be
  * judged. The next try sends a new one, and the bake judges its result.
  */
-async function isForgotten(run: DeploySession): Promise<boolean> {
+async function isForgotten(run: HealthWatcher): Promise<boolean> {
   const { updates, phases, cursor } = run.record;
   const last = updates.at(-1);
   const isAwaited = phases[cursor]?.updatedAt === null && last !== undefined && run.update.isTaken(last);
-  if (!isAwaited || !patched(SENT_AGAIN)) return false;
-  const seen = await readProgress(run, last);
-  return seen !== undefined && 'refused' in seen && !run.isStopping();
+  return isAwaited && 'refused' in (await readProgress(run, last));
 }
 
-function readProgress(run: DeploySession, updateId: string) {
+function readProgress(run: HealthWatcher, updateId: string) {
   const tracking = buildTracking(
     run,
     { updateIds: [updateId], selection: present(run.record) },
     { success: { all: true }, kind: 'partial' },
   );
-  return callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), run.isStopping);
+  return callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
 }

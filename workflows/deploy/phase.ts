@@ -1,11 +1,13 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { PhaseWork } from '../../activities/updates';
 import { computeBakeMs } from '../../domain/deploy/bake';
-import { startPhase, closePhase, passPhase } from '../../domain/deploy/phase';
+import { startPhase, endPhase, type PhaseEnd } from '../../domain/deploy/phase';
+import { endPauseOfPhase } from '../../domain/deploy/pauseRecord';
 import { toWant, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
 import type { DeployInput, DeployRecord } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
-import { bake, besidePrefetch } from './bake';
+import { runBeside, runInterruptible, throwIfInterrupted } from '../interrupts';
+import { bake, prefetch } from './bake';
 import { passGates } from './gates';
 import { untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
@@ -14,13 +16,13 @@ import { fetchAgain } from './prepare';
 import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 import { runSteps } from './steps';
-import { undoSkipped } from './undo';
+import { undoPhase } from './undo';
 import { untilFirstIsThere } from './unavailable';
 import { stopRest } from './updates';
 
-/** Runs the phases that are left, in order, until the last one is over or the deploy is to stop. */
+/** Runs the phases that are left, in order. */
 export async function pushAll(run: DeploySession): Promise<void> {
-  for (let index = Math.max(0, run.record.cursor); !run.isStopping(); index += 1) {
+  for (let index = Math.max(0, run.record.cursor); ; index += 1) {
     const { plan } = run.record;
     const phase = plan?.phases[index];
     if (!plan || !phase) return;
@@ -36,41 +38,27 @@ type Deploy = (input: DeployInput, carried: DeployRecord) => Promise<unknown>;
 
 /** Leaves a long history behind between two phases, when nothing is under way except what the record holds. */
 async function carryOn(run: DeploySession, cursor: number): Promise<void> {
-  if (run.isStopping()) return;
+  throwIfInterrupted();
   await run.drained();
   await continueAsNew<Deploy>({ ...run.input, policy: run.policy }, { ...run.record, cursor });
 }
 
-/**
- * One phase: skipped if already current, else updated until its criterion is met and then baked, with its steps before and after. It
- * begins only once its gates are open. It returns when the next phase may begin or the deploy is to stop; the record says which of the
- * two.
- */
+/** One phase, which begins only once its gates are open. A person may skip it while it is under way. */
 async function runPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan): Promise<void> {
   await passGates(run, phase);
-  if (run.isStopping()) return;
   beginPhase(run, phase);
-  const work = () => planPhaseWork(run, plan, phase);
-  await untilFirstIsThere(run, phase);
-  const counted = await countOutdated(run, work());
-  if (run.isStopping() || counted === undefined) return close(run, phase);
-  const { units, outdated } = counted;
-  if (units === 0 || (outdated === 0 && phase.kind === 'partial'))
-    return run.set((record, now) => passPhase(record, phase, units === 0, now));
-  if (outdated > 0) run.patch({ outdated: true });
-  if (outdated > 0) await runSteps(run, phase, 'pre');
-  const isMet = await updatePhase(run, phase, work);
-  const isAway = !isMet && !run.isLeft();
-  const bakeMs = computeBakeMs(run.input, phase);
-  const isUpdated = outdated > 0 && isMet;
-  const bakes = !run.isLeft() && isUpdated && bakeMs > 0;
-  if (bakes) await besidePrefetch(run, plan, phase, () => bake(run, { ...phase, bakeMs }));
-  await untilNoGroupPaused(run);
-  await stopRest(run);
-  if (bakes) await whilePaused(run);
-  if (isUpdated) await runSteps(run, phase, 'post');
-  await undoSkipped(run, phase, isAway);
-  close(run, phase, isAway);
+  let end: PhaseEnd = 'updated';
+  try {
+    const pushed = await runInterruptible(
+      () => run.record.control.skipPhase,
+      () => pushPhase(run, plan, phase),
+    );
+    if (pushed.kind === 'done') end = pushed.value;
+    else run.set(endPauseOfPhase);
+    if (pushed.kind === 'interrupted' || end === 'away') await undoPhase(run, phase);
+  } finally {
+    run.set((record, now) => endPhase(record, phase, end, now));
+  }
 }
 
 function beginPhase(run: DeploySession, phase: PhasePlan): void {
@@ -79,8 +67,47 @@ function beginPhase(run: DeploySession, phase: PhasePlan): void {
   run.set((record, now) => startPhase(record, phase, now));
 }
 
-const close = (run: DeploySession, phase: PhasePlan, isAway = false): void =>
-  run.set((record, now) => closePhase(record, phase, isAway, now));
+/** Updates until the criterion is met, and bakes, with the steps before and after. Nothing is to be done if all tasks are current already. */
+async function pushPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan): Promise<PhaseEnd> {
+  const work = () => planPhaseWork(run, plan, phase);
+  await untilFirstIsThere(run, phase);
+  const { units, outdated } = await countOutdated(run, work());
+  if (units === 0) return 'empty';
+  if (outdated === 0 && phase.kind === 'partial') return 'current';
+  if (outdated > 0) run.patch({ outdated: true });
+  if (outdated > 0) await runSteps(run, phase, 'pre');
+  const isMet = await updateAndBake(run, plan, phase, work, outdated > 0);
+  if (isMet && outdated > 0) await runSteps(run, phase, 'post');
+  return isMet ? 'updated' : 'away';
+}
+
+/** @returns whether the criterion was met; it is not if no unit is left. */
+async function updateAndBake(
+  run: DeploySession,
+  plan: DeployPlan,
+  phase: PhasePlan,
+  work: () => PhaseWork,
+  isOutdated: boolean,
+): Promise<boolean> {
+  const bakeMs = computeBakeMs(run.input, phase);
+  let isMet = false;
+  let bakes = false;
+  try {
+    isMet = await updatePhase(run, phase, work);
+    bakes = isMet && isOutdated && bakeMs > 0;
+    const next = plan.phases[Number(phase.key) + 1];
+    if (bakes)
+      await runBeside(
+        () => (next ? prefetch(run, plan, next) : Promise.resolve()),
+        () => bake(run, { ...phase, bakeMs }),
+      );
+    await untilNoGroupPaused(run);
+  } finally {
+    await stopRest(run);
+  }
+  if (bakes) await whilePaused(run);
+  return isMet;
+}
 
 const planPhaseWork = (run: DeploySession, plan: DeployPlan, phase: PhasePlan): PhaseWork => ({
   selection: phaseUnits(run.record, phase),
@@ -90,7 +117,5 @@ const planPhaseWork = (run: DeploySession, plan: DeployPlan, phase: PhasePlan): 
 /**
  * The number of tasks that the phase still has to bring to the version; it is done when none is left (Push article, `needsPush`).
  */
-async function countOutdated(run: DeploySession, work: PhaseWork) {
-  const answer = await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work));
-  return answer?.value;
-}
+const countOutdated = (run: DeploySession, work: PhaseWork) =>
+  callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work));

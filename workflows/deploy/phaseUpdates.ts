@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import type { PhaseWork } from '../../activities/updates';
 import { withCounts, type UpdateUnitCounts } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
@@ -8,24 +7,27 @@ import { change, withPhase } from '../../domain/deploy/state';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime, plural, withReason } from '../../domain/text';
+import { until } from '../waitFor';
 import { joinAsCanary, untilNoCanary, whileHalted } from './gates';
 import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { pauseRefused } from './refusals';
 import { untilNextTry } from './rollback';
-import type { DeploySession } from './session';
+import type { UpdateRunner } from './needs';
 import { cameUp, earlierTries, MAX_TRANSIENT, type PhaseTry } from './tries';
 import { leaveOutLost } from './unavailable';
-import { giveUp, giveUpDead, stopRest } from './updates';
+import { cancelIfInterrupted, giveUp, giveUpDead, stopRest } from './updates';
 import { isDenied, type UpdateControl, type UpdateOrder, type UpdateEnd } from './update';
+import { revertOrPause } from './verdicts';
 
 /**
  * Updates the tasks of one phase until its criterion is met. A failure that waits for a person is tried again when they resume.
  * @param workOf the rest of the phase at present: units may be left out meanwhile.
- * @returns whether the criterion was met.
+ * @returns whether the criterion was met; it is not if no unit is left.
  */
-export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: () => PhaseWork): Promise<boolean> {
+export async function updatePhase(run: UpdateRunner, phase: PhasePlan, workOf: () => PhaseWork): Promise<boolean> {
+  const { rollback } = run.input;
   const strides = new Strides(run);
   const control = {
     hold: () => whileHalted(run),
@@ -37,28 +39,30 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
   let [failures, denials] = [0, 0];
   let tried: PhaseTry | undefined;
   let earlier: Earlier | undefined;
-  for (let attempt = 1; !run.isLeft(); attempt += 1) {
-    await control.hold();
-    earlier = tried && (await earlierTries(run, phase, tried, earlier));
+  for (let attempt = 1; ; attempt += 1) {
+    if (tried) {
+      await control.hold();
+      earlier = await earlierTries(run, phase, tried, earlier);
+    }
     await control.hold();
     await untilNoGroupPaused(run, control.hold);
-    if (run.isLeft()) return false;
     const work = workOf();
     const part = tried?.part ?? (await strides.next(phase, work, attempt, control.hold));
-    if (part === undefined) return false;
     const id = updateId(run.workflowId, phase.key, attempt);
-    const overdue = async (reason: string) => !run.persists() && pauseOverdue(run, phase, id, reason);
+    const overdue = async (reason: string) => !rollback && pauseOverdue(run, phase, id, reason);
     const order = phaseOrder(run, phase, work, part, id);
     const tryControl = { ...control, earlier, overdue };
     const sent = await sendPart(run, phase, order, part, tryControl);
-    const persists = sent.kind !== 'met' && sent.kind !== 'left' && run.persists();
-    const end = persists ? await untilNextTry(run, phase, order, sent, tryControl, (failures += 1)) : sent;
+    const isRetried = rollback && sent.kind !== 'met' && sent.kind !== 'empty';
+    const end = isRetried
+      ? await untilNextTry(run, { phase, order, end: sent, control: tryControl }, (failures += 1))
+      : sent;
     if (end.kind === 'met' && part.isLast) {
       await completeUpdate(run, phase, id, end);
       await strides.settle(phase, workOf(), control.hold);
       return true;
     }
-    if (end.kind === 'left') return false;
+    if (end.kind === 'empty') return false;
     const isOver = await endTry(run, end, id);
     if (end.kind === 'met') {
       strides.through();
@@ -72,24 +76,26 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
       continue;
     }
     const { skipped } = run.record;
-    if (!persists) await afterFailure(run, phase, end, id, (failures += 1));
-    if (!isOver) await giveUp(run, [id]);
+    try {
+      if (!isRetried) await afterFailure(run, phase, end, id, (failures += 1));
+    } finally {
+      if (!isOver) await giveUp(run, [id]);
+    }
     // In lockstep, the other tasks may need another split once units have been left out.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
     tried = isOther || isDenied(end) ? undefined : { id, part };
   }
-  return false;
 }
 
 /** No part of a try may continue once the next one is sent. @returns false if the try must still be given up: dead tasks are judged first. */
-async function endTry(run: DeploySession, end: Exclude<UpdateEnd, { kind: 'left' }>, id: string): Promise<boolean> {
+async function endTry(run: UpdateRunner, end: Exclude<UpdateEnd, { kind: 'empty' }>, id: string): Promise<boolean> {
   if (end.kind === 'not-live') return giveUpDead(run, [id]);
   if (end.kind !== 'met' || end.unfinished) await giveUp(run, [id]);
   return true;
 }
 
 async function sendPart(
-  run: DeploySession,
+  run: UpdateRunner,
   phase: PhasePlan,
   order: UpdateOrder,
   part: StridePart,
@@ -101,14 +107,15 @@ async function sendPart(
   for (;;) {
     const end = await runGuarded(run, phase, order, control);
     if (end.kind !== 'refused' || !end.byCanaries) return end;
-    await untilNoCanary(run);
-    await control.hold();
-    if (run.isLeft()) return giveUp(run, [order.updateId]);
+    await cancelIfInterrupted(run, { ids: [order.updateId] }, async () => {
+      await untilNoCanary(run);
+      await control.hold();
+    });
   }
 }
 
 function phaseOrder(
-  run: DeploySession,
+  run: UpdateRunner,
   { kind }: PhasePlan,
   work: PhaseWork,
   part: StridePart,
@@ -116,17 +123,17 @@ function phaseOrder(
 ): UpdateOrder {
   const { counts, isLast } = part;
   const wholeUnit = kind === 'completion' && isLast;
-  const awaitsCanaries = wholeUnit && !run.input.canary && !run.persists() ? { awaitsCanaries: true as const } : {};
+  const awaitsCanaries = wholeUnit && !run.input.canary && !run.input.rollback ? { awaitsCanaries: true as const } : {};
   const request = { ...work, updateId: id, wholeUnit, ...awaitsCanaries, ...(counts ? { counts } : {}) };
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
     ...(isLast ? { brings: { want: work.want, ...(counts ? { counts } : {}) } } : {}),
-    ...(run.persists() ? { withoutGone: true } : {}),
+    ...(run.input.rollback ? { withoutGone: true } : {}),
     send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
   };
 }
 
-function recordUpdateSent(run: DeploySession, phase: PhasePlan, id: string): void {
+function recordUpdateSent(run: UpdateRunner, phase: PhasePlan, id: string): void {
   run.set((record, now) =>
     change(record, now, {
       ...withSent(record, Number(phase.key), record.skipped),
@@ -141,9 +148,8 @@ function recordUpdateSent(run: DeploySession, phase: PhasePlan, id: string): voi
  * Whether the phase waits, for a person or for its tasks. It does not wait for unavailable units that are to be
  * skipped.
  */
-async function pauseOverdue(run: DeploySession, phase: PhasePlan, id: string, reason: string): Promise<boolean> {
+async function pauseOverdue(run: UpdateRunner, phase: PhasePlan, id: string, reason: string): Promise<boolean> {
   if (await leaveOutLost(run, phase, () => giveUp(run, [id]))) return false;
-  if (isSkippedMeanwhile(run)) return false;
   run.pause('timeout', `${phase.name}: ${reason}`);
   return true;
 }
@@ -153,16 +159,14 @@ async function pauseOverdue(run: DeploySession, phase: PhasePlan, id: string, re
  * refused because a deploy is updating the same units, so it also tries again by itself.
  */
 async function afterFailure(
-  run: DeploySession,
+  run: UpdateRunner,
   phase: PhasePlan,
-  end: Exclude<UpdateEnd, { kind: 'met' | 'left' }>,
+  end: Exclude<UpdateEnd, { kind: 'met' | 'empty' }>,
   id: string,
   failures: number,
 ): Promise<void> {
   if (end.kind === 'stuck' && end.late) return;
-  if (end.kind === 'stuck') {
-    if ((await leaveOutLost(run, phase, () => giveUp(run, [id]))) || isSkippedMeanwhile(run)) return;
-  }
+  if (end.kind === 'stuck' && (await leaveOutLost(run, phase, () => giveUp(run, [id])))) return;
   if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
@@ -170,32 +174,26 @@ async function afterFailure(
     run.pauseOn(reason);
     return awaitRetry(run, failures);
   }
-  const isPaused =
-    end.kind === 'not-live'
-      ? run.revertOrPause({ action: run.input.spec.onUnhealthy, reason })
-      : run.revertOrPause({ action: 'pause', reason }, 'unit');
-  if (isPaused) await whilePaused(run);
+  if (end.kind === 'not-live') revertOrPause(run, { action: run.input.spec.onUnhealthy, reason });
+  else revertOrPause(run, { action: 'pause', reason }, 'unit');
+  await whilePaused(run);
 }
 
-/** The phase was left while the lost units were looked up, so a pause would have no purpose. Before 0.3, it paused anyway. */
-const isSkippedMeanwhile = (run: DeploySession): boolean => run.isLeft() && patched('a skipped phase does not pause');
-
-async function awaitRetry(run: DeploySession, failures: number): Promise<void> {
+async function awaitRetry(run: UpdateRunner, failures: number): Promise<void> {
   const afterMs = retryAfterMs(run.input.settings, failures);
-  const wake = () => run.isLeft() || run.record.control.resuming !== null;
-  await run.until(wake, { afterMs, summary: 'canary: try again' });
+  await until(() => run.record.control.resuming !== null, { afterMs, summary: 'canary: try again' });
   const { frozen } = run.record.control;
-  // An update that was refused has not begun. Histories from before 0.3 try again anyway.
-  if (frozen && patched('canary-retry-heeds-freeze')) {
+  // An update that was refused has not begun.
+  if (frozen) {
     run.note('still-paused', withReason(`frozen by ${frozen.actor}`, frozen.reason));
-    await run.until(() => run.isLeft() || run.record.control.frozen === null);
+    await until(() => run.record.control.frozen === null);
   }
   run.unpause('trying again');
 }
 
 /** The rest of an update whose criterion is met continues only in the completion, which no later phase would cover. */
 async function completeUpdate(
-  run: DeploySession,
+  run: UpdateRunner,
   phase: PhasePlan,
   id: string,
   { unfinished, missing }: Extract<UpdateEnd, { kind: 'met' }>,
@@ -212,7 +210,7 @@ async function completeUpdate(
 /**
  * A person who accepts missing tasks of the completion means those of the update under way, in lockstep of one stride.
  */
-function noteMissing(run: DeploySession, missing: number): void {
+function noteMissing(run: UpdateRunner, missing: number): void {
   const { control, missing: before } = run.record;
   const { accepted } = control;
   if (accepted === null) return;

@@ -1,9 +1,8 @@
-import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
 import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
 import { describeKeptUnits } from '../../domain/deploy/keptUnitsText';
 import { describeUnlisted, type UnlistedUnits } from '../../domain/deploy/unlistedUnits';
-import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
+import type { Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { toPart } from '../../domain/deploy/snapshot';
 import { withPlan, change } from '../../domain/deploy/state';
@@ -12,19 +11,18 @@ import { plural } from '../../domain/text';
 import { callUntilAnswered } from './calls';
 import { cannotShift } from './lockstep';
 import { callOrPause } from './refusals';
-import type { DeploySession } from './session';
+import type { HealthWatcher } from './needs';
 import { heedUnavailable } from './unavailable';
 
 /**
  * Validates the configuration with the push type, and learns the service that the units belong to. @returns the ending if the deploy cannot continue.
  */
-export async function introduce(run: DeploySession): Promise<Ending | undefined> {
+export async function introduce(run: HealthWatcher): Promise<Ending | undefined> {
   if (run.record.service !== null) return undefined;
   const { pushType } = run.input.spec;
   const valid = await callUntilAnswered(run, 'validateConfig', (push) =>
     push.validateConfig(run.call, run.input.artifacts, run.input.restores),
   );
-  if (valid === undefined) return decideUntouchedEnding(run);
   if ('refused' in valid) return { kind: 'failed', reason: valid.refused, fault: 'conveyor' };
   const { problems, service, unsigned } = valid.value;
   if (unsigned !== undefined) return { kind: 'failed', reason: unsigned, fault: 'change' };
@@ -38,9 +36,8 @@ export async function introduce(run: DeploySession): Promise<Ending | undefined>
  * here.
  * @returns the ending if the deploy cannot continue.
  */
-export async function prepare(run: DeploySession): Promise<Ending | undefined> {
+export async function prepare(run: HealthWatcher): Promise<Ending | undefined> {
   while (run.record.plan === null || run.record.cursor < 0) {
-    if (run.stop()) return decideUntouchedEnding(run);
     run.enter('planning');
     const hopeless = (await cannotShift(run)) ?? (await plan(run));
     if (hopeless !== 'again') return hopeless;
@@ -48,9 +45,8 @@ export async function prepare(run: DeploySession): Promise<Ending | undefined> {
   return undefined;
 }
 
-async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
+async function plan(run: HealthWatcher): Promise<Ending | 'again' | undefined> {
   const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) => push.planUnits(run.call, planRequest(run)));
-  if (made === undefined) return decideUntouchedEnding(run);
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
   if ('impossible' in made.value) return impossibleEnding(run, made.value);
   const { plan: planned, fleet, unavailable, signed, kept, unlisted } = made.value;
@@ -61,7 +57,6 @@ async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
   const names = planned.phases.map(({ name }) => name).join(', ');
   run.note('planned', `${plural(planned.phases.length, 'phase')} over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
-  if (run.stop()) return decideUntouchedEnding(run);
   if (again) return again;
   const { skipped } = run.record;
   return run.input.followOn && skipped.length === fleet.units
@@ -70,33 +65,32 @@ async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
 }
 
 /** If another pipeline has updated all units of a follow-on, it has nothing left to do. */
-const impossibleEnding = ({ input }: DeploySession, { impossible, isKept }: ImpossiblePlan): Ending =>
+const impossibleEnding = ({ input }: HealthWatcher, { impossible, isKept }: ImpossiblePlan): Ending =>
   isKept && input.followOn
     ? { kind: 'succeeded', reason: impossible }
     : { kind: 'failed', reason: impossible, fault: 'change' };
 
 /** Reads the units again, because the completion must reach all that exist now. */
-export async function fetchAgain(run: DeploySession): Promise<void> {
+export async function fetchAgain(run: HealthWatcher): Promise<void> {
   const { fleet } = run.record;
-  while (fleet !== null && run.stop() === null) {
+  while (fleet !== null) {
     const look = lookRequest(run);
     const fetched = await callOrPause(run, 'fetchDeployUnits', (push) =>
       push.fetchAgain(run.call, fleet.snapshot, look),
     );
-    if (fetched === undefined) return;
-    const { now, units, unavailable, marks } = fetched.value;
+    const { now, units, unavailable, marks } = fetched;
     // A longer list has one unit of each phase at its front; the last phase reaches all units.
     const most = Math.max(SHOWN_UNITS, fleet.withoutPast.length);
-    const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, most);
+    const withoutPast = [...fleet.withoutPast, ...fetched.withoutPast].slice(0, most);
     const { marks: _, ...planned } = fleet;
     run.patch({ fleet: { ...planned, now, withoutPast, ...(marks === undefined ? {} : { marks }) } });
-    noteUnlisted(run, fetched.value.unlisted);
+    noteUnlisted(run, fetched.unlisted);
     if (!(await heedUnavailable(run, unavailable, units))) return;
   }
 }
 
 /** The note has no effect on the deploy: it is for people, now and in the outcome. */
-function noteUnlisted(run: DeploySession, unlisted: UnlistedUnits | undefined): void {
+function noteUnlisted(run: HealthWatcher, unlisted: UnlistedUnits | undefined): void {
   if (unlisted) run.note('units-unlisted', describeUnlisted(unlisted, run.input.version));
   if (unlisted ?? run.record.unlisted) run.patch({ unlisted: unlisted ?? null });
 }
@@ -106,27 +100,23 @@ function noteUnlisted(run: DeploySession, unlisted: UnlistedUnits | undefined): 
  * reverted meanwhile.
  * @returns whether the result differs from the last look.
  */
-export async function lookAtPresent(
-  run: DeploySession,
-  { wake = () => false, ...how }: { readonly atOnce?: true; readonly wake?: () => boolean } = {},
-): Promise<boolean> {
+export async function lookAtPresent(run: HealthWatcher, how: { readonly atOnce?: true } = {}): Promise<boolean> {
   const { fleet, plan } = run.record;
   if (fleet === null) return false;
   const parts = plan?.phases.map((phase) => toPart(phase)) ?? [];
   const look = { ...lookRequest(run), parts, asNow: true as const, ...how };
-  const call = 'fetchDeployUnits';
-  const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), wake);
-  if (fetched === undefined) return false;
-  const { now, withoutPast, moved } = fetched.value;
+  const { now, withoutPast, moved } = await callOrPause(run, 'fetchDeployUnits', (push) =>
+    push.fetchAgain(run.call, fleet.snapshot, look),
+  );
   run.patch({ fleet: { ...fleet, snapshot: now, withoutPast } });
   return moved;
 }
 
 /** A deploy of the same units may have begun to revert between that look and the update. If so, the canary follows it. */
-export const hasMovedSince = async (run: DeploySession): Promise<boolean> =>
-  run.input.canary !== undefined && patched('canary-looks-again') && (await lookAtPresent(run));
+export const hasMovedSince = async (run: HealthWatcher): Promise<boolean> =>
+  run.input.canary !== undefined && (await lookAtPresent(run));
 
-function planRequest(run: DeploySession): PlanRequest {
+function planRequest(run: HealthWatcher): PlanRequest {
   const { spec, artifacts, rollback, emergency, canary, followOn, approvals } = run.input;
   return {
     ...{ spec, artifacts, kind: followOn ? 'follow-on' : rollback ? 'rollback' : 'deploy' },
@@ -137,7 +127,7 @@ function planRequest(run: DeploySession): PlanRequest {
   };
 }
 
-const lookRequest = ({ input, record }: DeploySession): LookRequest => ({
+const lookRequest = ({ input, record }: HealthWatcher): LookRequest => ({
   ...(input.spec.allowEmpty ? { allowEmpty: true } : {}),
   ...(input.followOn ? { only: input.followOn.units } : {}),
   ...(record.since && (input.rollback || input.followOn) ? { since: record.since } : {}),
@@ -145,10 +135,3 @@ const lookRequest = ({ input, record }: DeploySession): LookRequest => ({
   ...(input.restores ? { restores: input.restores } : {}),
   rules: { lastGood: input.lastGood, deployed: input.version },
 });
-
-/** The ending of a deploy that was stopped before it updated anything. */
-function decideUntouchedEnding(run: DeploySession): Ending {
-  const stop = run.stop();
-  if (stop?.kind === 'revert') return createRevertEnding(stop, run.record.control);
-  return createCancelledEnding(run.record.control, false);
-}

@@ -1,22 +1,23 @@
-import { patched } from '@temporalio/workflow';
 import type { RevertRequest, SentRevert } from '../../activities/reverts';
 import { WITHOUT_PAST } from '../../domain/deploy/control';
 import { withRevertCounts, type UpdateUnitCounts } from '../../domain/deploy/counts';
-import { listReachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
+import { listReachedParts, revertPhase } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
 import { createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { NONE_NAMED, type NamedUnits } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
-import type { Stop } from '../../domain/deploy/stop';
+import { findRevertEnd, type Stop } from '../../domain/deploy/stop';
 import { formatNamed } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime } from '../../domain/text';
+import { runInterruptible } from '../interrupts';
+import { until } from '../waitFor';
 import { untilResumed } from './calls';
 import { joinAsCanary } from './gates';
 import { isEmpty, Strides, unitsOfPart, unitsOfRevert, type StridePart } from './lockstep';
 import { hasMovedSince } from './prepare';
-import type { DeploySession } from './session';
+import type { UpdateRunner } from './needs';
 import { MAX_TRANSIENT } from './tries';
 import { runUpdates } from './updates';
 import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
@@ -26,14 +27,24 @@ import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
  * be paused but not cancelled. If the old version does not come up, the revert is tried again until it does or a person
  * ends it.
  */
-export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
+export async function revert(run: UpdateRunner, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
   const ending = createRevertEnding(stop, run.record.control);
   if (buildRevertRequest(run, '') === null) return ending;
-  const suspected = unitsWithoutPast(run.record);
-  let lost: NamedUnits = { count: suspected.length, names: suspected };
-  if (lost.count > 0 && !patched(WITHOUT_LOST)) return cannotRevert(run, ending, lost);
   beginRevert(run, stop);
+  const back = await runInterruptible(
+    () => findRevertEnd(run.record),
+    () => bringBack(run),
+  );
+  if (back.kind === 'interrupted')
+    return { ...ending, kind: 'revert-failed', by: back.reason.actor, reason: back.reason.reason };
+  finishRevert(run);
+  return ending;
+}
+
+/** Ends once every unit is back, or by an interruption. */
+async function bringBack(run: UpdateRunner): Promise<void> {
   const strides = new Strides(run);
+  let lost = NONE_NAMED;
   let [failures, denials] = [0, 0];
   for (let attempt = 1; ; attempt += 1) {
     // The revert ends even if the push type contradicts itself permanently.
@@ -50,35 +61,32 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
       continue;
     }
     if (end.kind === 'met' && isLast && !(await hasMovedSince(run)))
-      return lost.count > 0 ? cannotRevert(run, ending, lost) : finishRevert(run, ending);
+      return lost.count > 0 ? awaitCancel(run, lost) : undefined;
     if (end.kind === 'met') {
       strides.through();
       failures = 0;
       continue;
     }
     failures += 1;
-    const ended = await stuck(run, ending, end, failures);
-    if (ended) return ended;
+    await waitToRetry(run, end, failures);
   }
 }
 
-/** Before 0.3, units without a known past kept all other units on the version that they were to leave. */
-const WITHOUT_LOST = 'a revert takes back each unit whose past is known';
-
-type RevertEnding = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
-
-function beginRevert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): void {
+function beginRevert(run: UpdateRunner, stop: Extract<Stop, { kind: 'revert' }>): void {
   run.enter('reverting');
   run.set((record, now) =>
     change(record, now, {
       revert: { by: stop.by, reason: stop.reason, startedAt: formatTime(now), endedAt: null, units: [] },
     }),
   );
-  run.note('reverting', `reverting, ${stop.by === 'health' ? 'by itself' : `asked by ${stop.by}`}: ${stop.reason}`);
+  run.note(
+    'reverting',
+    `reverting${stop.by === 'health' ? ' automatically' : `, asked by ${stop.by}`}: ${stop.reason}`,
+  );
 }
 
 /** A request to bring all units updated so far back to their earlier versions; null if none was updated. */
-function buildRevertRequest({ record, input }: DeploySession, updateId: string): RevertRequest | null {
+function buildRevertRequest({ record, input }: UpdateRunner, updateId: string): RevertRequest | null {
   const { updates: updatedBy, fleet } = record;
   if (updatedBy.length === 0 || fleet === null) return null;
   const { snapshot, now } = fleet;
@@ -88,11 +96,11 @@ function buildRevertRequest({ record, input }: DeploySession, updateId: string):
 
 /** The end of a try, and whether nothing is left to bring back after it. */
 interface RevertTry {
-  readonly end: UpdateEnd;
+  readonly end: Exclude<UpdateEnd, { kind: 'empty' }>;
   readonly isLast: boolean;
 }
 
-const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
+const NOTHING_LEFT: RevertTry['end'] = { kind: 'met', unfinished: false, missing: 0 };
 
 interface HowToTry {
   /** The push type is asked to prove that it has brought the versions that it reports. */
@@ -101,7 +109,7 @@ interface HowToTry {
 }
 
 async function tryRevert(
-  run: DeploySession,
+  run: UpdateRunner,
   attempt: number,
   strides: Strides,
   { isProved, onSent }: HowToTry,
@@ -113,7 +121,6 @@ async function tryRevert(
   await untilResumed(run);
   const aside = run.input.spec.lockstep ? (run.record.revert?.leftOut ?? []).map((unit) => unit.id) : [];
   const part = await strides.nextBack(aside.length > 0 ? { ...request, aside } : request, attempt);
-  if (part === undefined) return { end: { kind: 'left' }, isLast: false };
   if ('refused' in part) return { end: { kind: 'refused', reason: part.refused }, isLast: false };
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
   await untilResumed(run);
@@ -131,30 +138,23 @@ async function tryRevert(
     hold: () => untilResumed(run),
     show: (counted) => show(run, strides.counted(counted)),
   });
-  // No unit of the request is left in the fleet.
-  const isNothing = end.kind === 'left' && !run.isLeft();
   // The push type does not report on units that it did not take. They are tried again before all others are back.
   const isLate = 'late' in end && end.late === true;
-  if (refused !== undefined && (isNothing || isLate || end.kind === 'refused'))
+  if (refused !== undefined && (end.kind === 'empty' || isLate || end.kind === 'refused'))
     return { end: { kind: 'refused', reason: refused }, isLast: part.isLast };
-  return { end: isNothing ? NOTHING_LEFT : end, isLast: part.isLast };
+  // If it is empty, no unit of the request is left in the fleet.
+  return { end: end.kind === 'empty' ? NOTHING_LEFT : end, isLast: part.isLast };
 }
 
-function describeRevertRefusal({ input }: DeploySession, { refused, refusedCount = refused.length }: SentRevert) {
+function describeRevertRefusal({ input }: UpdateRunner, { refused, refusedCount = refused.length }: SentRevert) {
   const [first] = refused;
   if (first === undefined) return undefined;
   const names = formatNamed({ count: refusedCount, names: refused.map(({ id }) => id) });
   return `${input.spec.pushType} does not take back ${names}: ${first.reason}`;
 }
 
-/**
- * Before 0.3, the deploy followed a revert even if the push type took none of it, as if it were an update without
- * units.
- */
-const FOLLOWS_TAKEN = 'a revert that is refused whole is not followed';
-
 function revertOrder(
-  run: DeploySession,
+  run: UpdateRunner,
   request: RevertRequest,
   part: StridePart,
   onSent: HowToTry['onSent'],
@@ -172,7 +172,7 @@ function revertOrder(
       showSent(run, sent, counts);
       onSent(sent);
       const { updateIds, count, refused } = sent;
-      const isRefused = updateIds.length === 0 && refused.length > 0 && patched(FOLLOWS_TAKEN);
+      const isRefused = updateIds.length === 0 && refused.length > 0;
       const followed = { updateIds, count: isRefused ? 0 : count, refused: NONE_NAMED };
       return refused.length > 0 ? { ...followed, followMs: retryAfterMs(run.input.settings, 1) } : followed;
     },
@@ -183,7 +183,7 @@ function revertOrder(
  * Units that are gone are left out. Units that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). Units of other
  * strides keep their entries.
  */
-function showSent(run: DeploySession, sent: SentRevert, counts: TaskCounts | undefined): void {
+function showSent(run: UpdateRunner, sent: SentRevert, counts: TaskCounts | undefined): void {
   if (run.record.revert === null) return;
   const { units, gone, refused, refusedCount = refused.length } = sent;
   const { leftOut: before = [], ...view } = run.record.revert;
@@ -201,12 +201,12 @@ function showSent(run: DeploySession, sent: SentRevert, counts: TaskCounts | und
   run.patch({ revert: { ...view, units: [...known.values()], ...(leftOut.length > 0 ? { leftOut } : {}) } });
 }
 
-function show(run: DeploySession, { totals, units }: UpdateUnitCounts): void {
+function show(run: UpdateRunner, { totals, units }: UpdateUnitCounts): void {
   const { revert: view } = run.record;
   if (view !== null) run.patch({ revert: withRevertCounts(view, { totals, units }) });
 }
 
-function finishRevert(run: DeploySession, ending: RevertEnding): Ending {
+function finishRevert(run: UpdateRunner): void {
   run.set((record, now) =>
     change(record, now, {
       revertStuck: false,
@@ -216,42 +216,30 @@ function finishRevert(run: DeploySession, ending: RevertEnding): Ending {
       ),
     }),
   );
-  run.note('updates-reverted', 'every task that it updated is back on what it ran before');
-  return ending;
+  run.note('updates-reverted', 'every task that it updated is back on its earlier version');
 }
 
 /**
  * Shows as paused, and tries again by itself after a while, or at once when a person resumes. Only a person ends it.
  */
-async function stuck(
-  run: DeploySession,
-  ending: RevertEnding,
-  end: Exclude<UpdateEnd, { kind: 'met' }>,
+async function waitToRetry(
+  run: UpdateRunner,
+  end: Exclude<RevertTry['end'], { kind: 'met' }>,
   failures: number,
-): Promise<Ending | undefined> {
+): Promise<void> {
   run.patch({ revertStuck: true });
-  if (end.kind !== 'left') {
-    if (end.kind === 'refused') run.pauseOn(end.reason);
-    else run.pause('timeout', `the old version does not come up: ${end.reason}`);
-    const wake = () => run.record.control.resuming !== null || run.record.control.cancel !== null;
-    const afterMs = retryAfterMs(run.input.settings, failures);
-    await run.until(wake, { afterMs, summary: 'revert: try again' });
-  }
-  const { cancel } = run.record.control;
-  if (cancel) return { ...ending, kind: 'revert-failed', by: cancel.actor, reason: cancel.reason };
+  if (end.kind === 'refused') run.pauseOn(end.reason);
+  else run.pause('timeout', `the old version does not come up: ${end.reason}`);
+  const afterMs = retryAfterMs(run.input.settings, failures);
+  await until(() => run.record.control.resuming !== null, { afterMs, summary: 'revert: try again' });
   run.unpause('trying the revert again');
-  return undefined;
 }
 
-/** No earlier version is known: a person has to decide (docs/design/deploy.md#revert). */
-async function cannotRevert(run: DeploySession, ending: RevertEnding, units: NamedUnits): Promise<Ending> {
-  // Before 0.3, the revert had not begun at this point.
-  if (run.record.revert !== null) await untilResumed(run);
+/** The earlier version of these units is unknown, so a person has to decide (docs/design/deploy.md#revert). */
+async function awaitCancel(run: UpdateRunner, units: NamedUnits): Promise<never> {
+  await untilResumed(run);
   run.patch({ revertStuck: true });
-  run.enter('reverting');
   const others = run.record.revert?.units.length ? 'all others are back' : 'cannot revert';
-  run.pause('unit', `${others}: nothing is known about what ${formatNamed(units)} ran before; ${WITHOUT_PAST}`);
-  await run.until(() => run.record.control.cancel !== null);
-  const { cancel } = run.record.control;
-  return { ...ending, kind: 'revert-failed', by: cancel?.actor ?? 'somebody', reason: cancel?.reason ?? '' };
+  run.pause('unit', `${others}: the earlier version of ${formatNamed(units)} is unknown; ${WITHOUT_PAST}`);
+  for (;;) await until(() => false);
 }

@@ -1,32 +1,36 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { retryAfterMs } from '../../domain/settings';
+import { until } from '../waitFor';
 import { buildOrderTracking } from './follow';
-import type { DeploySession } from './session';
+import type { UpdateRunner } from './needs';
 import { finishWithoutMissing } from './tries';
 import { leaveOutLost } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
+import { cancelIfInterrupted } from './updates';
+
+/** A try of a rollback that failed. */
+interface FailedTry {
+  readonly phase: PhasePlan;
+  readonly order: UpdateOrder;
+  readonly end: Exclude<UpdateEnd, { kind: 'met' | 'empty' }>;
+  readonly control: UpdateControl;
+}
 
 /**
  * Pauses a rollback after a try that failed, until the next try. A person may start that at once, and it starts at once if lost units are left
- * out. The updates of the failed try continue meanwhile; the caller gives them up.
+ * out. The updates of the failed try continue meanwhile; the caller gives them up, unless an interruption does.
+ * @param failures the number of tries that have failed in a row.
  * @returns how it ended: a person may continue without the missing tasks.
  */
-export async function untilNextTry(
-  run: DeploySession,
-  phase: PhasePlan,
-  order: UpdateOrder,
-  end: Exclude<UpdateEnd, { kind: 'met' | 'left' }>,
-  control: UpdateControl,
-  failures: number,
-): Promise<UpdateEnd> {
-  if (await leaveOutLost(run, phase, () => Promise.resolve())) return end;
-  if (end.kind === 'refused') run.pauseOn(end.reason);
-  else run.pause('timeout', `the old version does not come up: ${end.reason}`);
-  const wake = () => run.isLeft() || run.record.control.resuming !== null;
-  await run.until(wake, { afterMs: retryAfterMs(run.input.settings, failures), summary: 'rollback: try again' });
-  if (run.isLeft()) return end;
-  run.unpause('trying the rollback again');
-  return (
-    (await finishWithoutMissing(run, buildOrderTracking(run, phase, order, [order.updateId], control), control)) ?? end
-  );
-}
+export const untilNextTry = (run: UpdateRunner, failed: FailedTry, failures: number): Promise<UpdateEnd> =>
+  cancelIfInterrupted(run, { ids: [failed.order.updateId] }, async () => {
+    const { phase, order, end, control } = failed;
+    if (await leaveOutLost(run, phase, () => Promise.resolve())) return end;
+    if (end.kind === 'refused') run.pauseOn(end.reason);
+    else run.pause('timeout', `the old version does not come up: ${end.reason}`);
+    const wake = () => run.record.control.resuming !== null;
+    await until(wake, { afterMs: retryAfterMs(run.input.settings, failures), summary: 'rollback: try again' });
+    run.unpause('trying the rollback again');
+    const tracking = buildOrderTracking(run, phase, order, [order.updateId], control);
+    return (await finishWithoutMissing(run, tracking, control)) ?? end;
+  });

@@ -1,3 +1,4 @@
+import { CancellationScope } from '@temporalio/workflow';
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import type { Authority } from '../../activities/authority';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
@@ -7,45 +8,37 @@ import { formatSummary } from '../../domain/markdown';
 import { followRun } from '../actionRuns';
 import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
 import { isRefusal, getFailureMessage } from './calls';
-import type { DeploySession } from './session';
+import type { StepRunner } from './needs';
 
 /**
- * How an attempt of a step ended; `left` if `wake` became true first. `refused` and `unavailable` are faults of the service that
- * should have run it, not verdicts. An unavailable service may recover. A refused run may continue (`mayRun`) if the service did not
- * confirm that it was stopped.
+ * How an attempt of a step ended. `refused` and `unavailable` are faults of the service that should have run it, not verdicts. An
+ * unavailable service may recover. A refused run may continue (`mayRun`) if the service did not confirm that it was stopped.
  */
 export type StepEnd =
   | { readonly kind: 'passed' | 'failed' | 'unavailable'; readonly message: string }
-  | { readonly kind: 'refused'; readonly message: string; readonly mayRun: boolean }
-  | { readonly kind: 'left' };
+  | { readonly kind: 'refused'; readonly message: string; readonly mayRun: boolean };
 
 /**
- * One attempt of a step around a phase. If the deploy leaves it, the step is stopped; `run.stepOver` waits for that.
+ * One attempt of a step around a phase. If the deploy is interrupted, the step is stopped; `run.steps.awaitLast` waits for that.
  */
-export async function performStep(
-  run: DeploySession,
-  of: StepRun,
-  facts: StepFacts,
-  wake = run.isLeft,
-): Promise<StepEnd> {
+export async function performStep(run: StepRunner, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   const { timeoutMs, title } = of;
   const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: formatSummary(`${title}: timeout`) };
   let mayRun = false;
   const stopped = (isStopped: boolean) => void (mayRun = !isStopped);
-  const waited = await run.waitFor(() => run.stepBegan(start(run, of, facts, stopped)), wake, timeout);
-  if (waited.kind === 'woken') return { kind: 'left' };
+  const waited = await run.waitFor(() => run.steps.begin(start(run, of, facts, stopped)), { timeout });
   if (waited.kind === 'done')
     return { kind: waited.value.succeeded ? 'passed' : 'failed', message: waited.value.message };
   if (waited.kind === 'failed') {
     const message = getFailureMessage(waited.error);
     return isRefusal(waited.error) ? { kind: 'refused', message, mayRun } : { kind: 'unavailable', message };
   }
-  await run.stepOver();
+  await run.steps.awaitLast();
   return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs ?? 0)}` };
 }
 
 function start(
-  run: DeploySession,
+  run: StepRunner,
   of: StepRun,
   facts: StepFacts,
   stopped: (isStopped: boolean) => void,
@@ -61,14 +54,14 @@ function start(
   return scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
     {
       ...{ runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
-      logBytes: logBytes(run.countScript()),
-      ...buildStepBehalf(run, of),
+      logBytes: logBytes(run.steps.countScript()),
+      ...buildStepAuthority(run, of),
     },
   ]);
 }
 
 /** The run of the action service for a step. In addition to its `with` it receives the phase and the units. */
-export function actionRun(run: DeploySession, of: StepRun, { phase, selection }: StepFacts): ActionRun {
+export function actionRun(run: StepRunner, of: StepRun, { phase, selection }: StepFacts): ActionRun {
   const { call, runId, attempt } = of;
   const { pipeline, release, action, actor, artifacts, settings } = run.input;
   return {
@@ -79,30 +72,26 @@ export function actionRun(run: DeploySession, of: StepRun, { phase, selection }:
     step: { phase, selection },
     intervalMs: settings.progressIntervalMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
-    ...buildStepBehalf(run, of),
+    ...buildStepAuthority(run, of),
   };
 }
 
-const buildStepBehalf = (run: DeploySession, { back }: StepRun): Authority => ({
-  ...run.behalf,
+const buildStepAuthority = (run: StepRunner, { back }: StepRun): Authority => ({
+  ...run.authority,
   ...(back ? { back } : {}),
 });
 
 /** Stops a run that was begun but is no longer followed, because its service did not answer. */
-export function abandonStep(run: DeploySession, of: StepRun, facts: StepFacts): void {
-  void run.stepBegan(
-    run.waitFor(
-      () => stop(run, of, facts),
-      () => false,
-    ),
-  );
+export function abandonStep(run: StepRunner, of: StepRun, facts: StepFacts): void {
+  const stopping = CancellationScope.nonCancellable(() => run.settle(() => stop(run, of, facts)));
+  void run.steps.begin(stopping);
 }
 
 /**
  * Tries for a limited time, since a deploy must end even if a service does not answer. @returns whether the service confirmed the
  * stop
  */
-async function stop(run: DeploySession, of: StepRun, facts: StepFacts): Promise<boolean> {
+async function stop(run: StepRunner, of: StepRun, facts: StepFacts): Promise<boolean> {
   try {
     await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
     return true;

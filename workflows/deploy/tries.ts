@@ -5,9 +5,10 @@ import { phaseUnits } from '../../domain/deploy/unavailable';
 import { formatSummary } from '../../domain/markdown';
 import { formatDuration } from '../../domain/text';
 import { patientPushWatchers } from '../proxies';
+import { until } from '../waitFor';
 import { callUntilAnswered } from './calls';
 import { unitsOfPart, type StridePart } from './lockstep';
-import type { DeploySession } from './session';
+import type { HealthWatcher } from './needs';
 import { buildTracking } from './update';
 import type { UpdateControl, UpdateEnd } from './update';
 
@@ -21,7 +22,7 @@ export interface PhaseTry {
 
 /** The results of all tries of a phase so far, read just before the next. */
 export async function earlierTries(
-  run: DeploySession,
+  run: HealthWatcher,
   phase: PhasePlan,
   { id, part }: PhaseTry,
   before: Earlier | undefined,
@@ -34,7 +35,7 @@ export async function earlierTries(
   const tracking = buildTracking(run, update, phase);
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.unitsBehind(run.call, tracking));
   // A try that was refused has had no effect.
-  if (seen === undefined || 'refused' in seen) return before;
+  if ('refused' in seen) return before;
   return { first: before?.first ?? id, units: seen.value };
 }
 
@@ -44,30 +45,30 @@ export const MAX_TRANSIENT = 3;
 /**
  * A task that failed to start may come up when the fleet tries again. Such a failure is transient, and another update takes the tasks
  * that the failed one left (docs/design/pipeline.md#retry). If a task stays dead for a while, the change is at fault.
- * @returns whether the change is not to blame: every failed task is live by now, or the phase is left.
+ * @returns whether the change is not to blame: every failed task is live by now.
  */
-export async function cameUp(run: DeploySession, phase: PhasePlan, updateId: string, attempt: number) {
+export async function cameUp(run: HealthWatcher, phase: PhasePlan, updateId: string, attempt: number) {
   if (attempt > MAX_TRANSIENT) return false;
   const afterMs = run.input.settings.transientMs;
   run.note('failing', `${phase.name}: a task failed to start; looking again in ${formatDuration(afterMs)}`);
-  await run.until(run.isLeft, { afterMs, summary: formatSummary(`${phase.name}: whether what failed comes up`) });
+  await until(() => false, { afterMs, summary: formatSummary(`${phase.name}: whether the failed tasks come up`) });
   const tracking = buildTracking(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
-  if (seen === undefined || 'refused' in seen) return run.isLeft();
+  if ('refused' in seen) return false;
   const { totals, failed } = seen.value;
   const isUp = totals.units > 0 && failed === 0;
-  if (isUp) run.note('retrying', `${phase.name}: what failed has come up; updating the rest`);
+  if (isUp) run.note('retrying', `${phase.name}: the failed tasks have come up; updating the rest`);
   return isUp;
 }
 
 /** During a pause by the update timeout: ends the pause if the criterion is met after all, by tasks in flight or tasks that return. */
 export async function untilMet(
-  run: DeploySession,
+  run: HealthWatcher,
   { name }: PhasePlan,
   tracking: UpdateTrackingRequest,
   control: UpdateControl,
 ): Promise<void> {
-  const isOver = () => run.isLeft() || run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
+  const isOver = () => run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
   const summary = formatSummary(`${name}: whether its criterion is met after all`);
   const waited = await run.waitFor(
@@ -76,7 +77,7 @@ export async function untilMet(
         run.call,
         { ...tracking, intervalMs, heartbeatTimeoutMs },
       ]),
-    isOver,
+    { wake: isOver },
   );
   if (waited.kind !== 'done' || waited.value.progress.kind !== 'met') return;
   control.show(waited.value);
@@ -87,13 +88,12 @@ export async function untilMet(
 
 /** Ends a phase if a person continues without the missing tasks. @returns undefined if no person has. */
 export async function finishWithoutMissing(
-  run: DeploySession,
+  run: HealthWatcher,
   tracking: UpdateTrackingRequest,
   control: UpdateControl,
 ): Promise<UpdateEnd | undefined> {
   if (run.record.control.accepted === null) return undefined;
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
-  if (seen === undefined) return undefined;
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
   const { unfinished, missing } = seen.value;

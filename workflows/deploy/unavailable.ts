@@ -1,6 +1,5 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { NamedUnits } from '../../domain/deploy/snapshot';
-import type { DeployInput } from '../../domain/deploy/state';
 import {
   leaveOutUnits,
   meetsFirst,
@@ -13,17 +12,17 @@ import { FLEET_LIMITS } from '../../domain/fleet/limits';
 import { untilResumed } from './calls';
 import { whilePaused } from './pause';
 import { callOrPause } from './refusals';
-import type { DeploySession } from './session';
+import type { HealthWatcher } from './needs';
 
 /**
  * Decides about unavailable units. @param units the number of all units. @returns 'again' if the units have to be looked at again.
  */
 export async function heedUnavailable(
-  run: DeploySession,
+  run: HealthWatcher,
   down: NamedUnits,
   units: number,
 ): Promise<'again' | undefined> {
-  const decided = ofUnavailable(down.count === 0 ? run.input : adaptLegacyRollback(run), down, units);
+  const decided = ofUnavailable(run.input, down, units);
   if (decided.kind === 'leave-out') return leaveOut(run, decided.units);
   run.pause('unit', decided.reason);
   await whilePaused(run);
@@ -34,11 +33,9 @@ export async function heedUnavailable(
  * Called as a phase begins. The tasks of the first phase should be the first that a version meets. If all of them are
  * unavailable, a person decides whether to wait for them, or to begin with the next phase, which may be larger.
  */
-export async function untilFirstIsThere(run: DeploySession, phase: PhasePlan): Promise<void> {
-  while (run.record.skipped.length > 0 && meetsFirst(run.record, run.input, phase) && !run.isLeft()) {
-    const look = await lookAt(run, phase);
-    if (look === undefined) return;
-    const { units, unavailable: down, allUnavailable } = look;
+export async function untilFirstIsThere(run: HealthWatcher, phase: PhasePlan): Promise<void> {
+  while (run.record.skipped.length > 0 && meetsFirst(run.record, run.input, phase)) {
+    const { units, unavailable: down, allUnavailable } = await lookAt(run, phase);
     if (down.count < units || units === 0) {
       if (allUnavailable.count <= FLEET_LIMITS.leftOut) leaveOut(run, allUnavailable.names);
       return;
@@ -53,17 +50,16 @@ export async function untilFirstIsThere(run: DeploySession, phase: PhasePlan): P
  * @returns whether there are any, so that the rest of the phase may be tried without them.
  */
 export async function leaveOutLost(
-  run: DeploySession,
+  run: HealthWatcher,
   phase: PhasePlan,
   giveUp: () => Promise<unknown>,
 ): Promise<boolean> {
   const { skipped, fleet } = run.record;
-  if (!skipsUnavailable(adaptLegacyRollback(run))) return false;
-  const look = await lookAt(run, phase, run.isStopping);
-  const all = look?.allUnavailable.names ?? [];
-  const lost = all.filter((id) => !skipped.includes(id));
+  if (!skipsUnavailable(run.input)) return false;
+  const look = await lookAt(run, phase);
+  const lost = look.allUnavailable.names.filter((id) => !skipped.includes(id));
   const left = (fleet?.units ?? 0) - skipped.length;
-  if (look === undefined || lost.length === 0 || lost.length === left) return false;
+  if (lost.length === 0 || lost.length === left) return false;
   if (look.allUnavailable.count > FLEET_LIMITS.leftOut) return false;
   await giveUp();
   if (look.unavailable.count === look.units && meetsFirst(run.record, run.input, phase))
@@ -73,31 +69,19 @@ export async function leaveOutLost(
 }
 
 /** Units that were deleted during a rollback are left out like those that are away, up to the limit of the record. */
-export function leaveOutGone(run: DeploySession, gone: NamedUnits): void {
+export function leaveOutGone(run: HealthWatcher, gone: NamedUnits): void {
   run.note('rollback-without', `rolled back without ${formatNamed(gone)}: gone`);
   const { skipped } = run.record;
   if (skipped.length + gone.count <= FLEET_LIMITS.leftOut) leaveOut(run, [...skipped, ...gone.names]);
 }
 
-/** Before 0.3, a rollback waited for units as other deploys do. */
-const adaptLegacyRollback = (run: DeploySession): DeployInput =>
-  run.input.rollback && !run.persists() ? { ...run.input, rollback: false } : run.input;
+const lookAt = (run: HealthWatcher, { scope, amount }: PhasePlan) =>
+  callOrPause(run, 'fetchDeployUnits', (push) => push.lookAtPhase(run.call, { scope, amount }));
 
-async function lookAt(run: DeploySession, { scope, amount }: PhasePlan, wake = run.isLeft) {
-  const look = await callOrPause(
-    run,
-    'fetchDeployUnits',
-    (push) => push.lookAtPhase(run.call, { scope, amount }),
-    wake,
-  );
-  return look?.value;
-}
-
-async function waitForFirst(run: DeploySession, phase: PhasePlan, down: NamedUnits): Promise<void> {
+async function waitForFirst(run: HealthWatcher, phase: PhasePlan, down: NamedUnits): Promise<void> {
   run.pause('unit', whyFirstWaits(run.input, phase, down));
   await untilResumed(run);
-  if (run.isLeft() && !run.isStopping() && run.paused?.by === 'unit') run.unpause('the phase is skipped');
 }
 
-const leaveOut = (run: DeploySession, down: readonly string[]): undefined =>
+const leaveOut = (run: HealthWatcher, down: readonly string[]): undefined =>
   void run.set((record, now) => leaveOutUnits(record, down, now));

@@ -8,8 +8,8 @@ import type { DeployInput } from '../../domain/deploy/state';
 import type { patientPush } from '../proxies';
 
 /**
- * How the updates of a phase ended. `left`: the deploy stops, a person skips the phase, or there is no unit to update. `refused`:
- * the push type does not take them or has forgotten them, so that only another try can help.
+ * How the updates of a phase ended. `empty`: there is no unit to update. `refused`: the push type does not take them or has
+ * forgotten them, so that only another try can help.
  */
 export type UpdateEnd =
   /**
@@ -17,7 +17,7 @@ export type UpdateEnd =
    * version.
    */
   | { readonly kind: 'met'; readonly unfinished: boolean; readonly missing: number }
-  | { readonly kind: 'left' }
+  | { readonly kind: 'empty' }
   /** `byCanaries`: nothing was sent, because a completion waits until no canary is left on its units. */
   | { readonly kind: 'refused'; readonly reason: string; readonly byCanaries?: true }
   | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });

@@ -1,37 +1,70 @@
-import { patched } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
+import { findRevert } from '../../domain/deploy/stop';
 import { formatSummary } from '../../domain/markdown';
+import { isInterruption, runBeside, runInterruptible } from '../interrupts';
 import { promptPush } from '../proxies';
-import { callUntilAnswered, getFailureMessage } from './calls';
+import { callUntilAnswered, getFailureMessage, isRefusal } from './calls';
 import { follow, buildOrderTracking, judgeUnanswered } from './follow';
-import type { DeploySession } from './session';
+import type { UpdateRunner } from './needs';
 import { finishWithoutMissing, untilMet } from './tries';
 import { leaveOutGone } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
 /**
- * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or can no longer be met. A pause
- * of the deploy pauses them in the fleet, and the time limit does not run meanwhile. After the time limit itself has paused the deploy
- * it starts again, since a person who resumes wants another try.
+ * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or can no longer be met. An
+ * interruption cancels them.
  */
 export async function runUpdates(
-  run: DeploySession,
+  run: UpdateRunner,
   phase: PhasePlan,
   order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
+  const known: KnownUpdates = { ids: [order.updateId], isSent: false };
+  return cancelIfInterrupted(run, known, () => pursueUpdates(run, phase, order, control, known));
+}
+
+/** An interruption of `work` cancels the updates, also those that the push type has recorded but not taken. */
+export async function cancelIfInterrupted<T>(
+  run: UpdateRunner,
+  known: { readonly ids: readonly string[] },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isInterruption(error)) await giveUp(run, known.ids);
+    throw error;
+  }
+}
+
+/** The ids of the updates: those of the push type, once it has taken them. */
+interface KnownUpdates {
+  ids: readonly string[];
+  isSent: boolean;
+}
+
+/**
+ * A pause of the deploy pauses the updates in the fleet, and the time limit does not run meanwhile. After the time limit itself has
+ * paused the deploy it starts again, since a person who resumes wants another try.
+ */
+async function pursueUpdates(
+  run: UpdateRunner,
+  phase: PhasePlan,
+  order: UpdateOrder,
+  control: UpdateControl,
+  known: KnownUpdates,
+): Promise<UpdateEnd> {
   const budget = { leftMs: phase.updateTimeoutMs };
-  let ids: readonly string[] | undefined;
   for (;;) {
     const nth = run.update.count('rounds', order.updateId);
-    const sent: Outcome = ids ? { ids } : await send(run, phase, order);
+    const sent: Sent = known.isSent ? { ids: known.ids } : await send(run, phase, order);
     if (sent !== 'paused' && 'ids' in sent) {
-      ids = sent.ids;
+      [known.ids, known.isSent] = [sent.ids, true];
       budget.leftMs = Math.min(budget.leftMs, sent.followMs ?? Infinity);
     }
     const end = sent === 'paused' || 'kind' in sent ? sent : await follow(run, phase, order, sent.ids, budget, control);
-    const known = ids ?? [order.updateId];
-    if (run.isLeft()) return giveUp(run, known);
     if (end !== 'paused') {
       if (end.kind !== 'stuck' || !end.late || !(await control.overdue?.(end.reason))) return end;
       budget.leftMs = phase.updateTimeoutMs;
@@ -40,48 +73,38 @@ export async function runUpdates(
       await control.groups.settle();
       continue;
     }
-    await inFleet(run, 'pauseUpdates', known, nth);
-    const tracking = buildOrderTracking(run, phase, order, known, control);
-    const watching = untilMet(run, phase, tracking, control);
-    await control.hold();
-    await watching;
+    await inFleet(run, 'pauseUpdates', known.ids, nth);
+    const tracking = buildOrderTracking(run, phase, order, known.ids, control);
+    await runBeside(() => untilMet(run, phase, tracking, control), control.hold);
     await control.groups?.refresh();
-    if (run.isLeft()) return giveUp(run, known);
     // An update that the push type has not taken yet would begin in all groups.
-    if (control.groups && !ids) await control.groups.untilNonePaused();
-    else await (control.groups?.resumeOthers(nth) ?? inFleet(run, 'resumeUpdates', known, nth));
+    if (control.groups && !known.isSent) await control.groups.untilNonePaused();
+    else await (control.groups?.resumeOthers(nth) ?? inFleet(run, 'resumeUpdates', known.ids, nth));
     const without = await finishWithoutMissing(run, tracking, control);
     if (without) return without;
   }
 }
 
 /** The ids by which the push type knows the updates, or the reason why they were not sent. */
-type Outcome = { readonly ids: readonly string[]; readonly followMs?: number } | UpdateEnd | 'paused';
+type Sent = { readonly ids: readonly string[]; readonly followMs?: number } | UpdateEnd | 'paused';
 
 /** `paused` if a command came before the answer. The call on its way is waited for, so that no consequence of the command overtakes it. */
-async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): Promise<Outcome> {
+async function send(run: UpdateRunner, phase: PhasePlan, order: UpdateOrder): Promise<Sent> {
   const options = {
     summary: formatSummary(`${phase.name}: send updates`),
     cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
   };
-  let sending: Promise<unknown> = Promise.resolve();
   run.update.sending(order.updateId);
-  const sent = await callUntilAnswered(
-    run,
-    'executeUpdates',
-    (push) => {
-      const call = order.send(push, options);
-      sending = call;
-      return call;
-    },
-    () => run.isLeft() || run.isClosed || run.paused?.by === 'operator',
+  const sent = await runInterruptible(run.findHalt, () =>
+    callUntilAnswered(run, 'executeUpdates', (push) => order.send(push, options), { settles: true }),
   );
-  if (sent === undefined) return sending.then(toPaused, toPaused);
-  if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
+  if (sent.kind === 'interrupted') return 'paused';
+  const answer = sent.value;
+  if ('refused' in answer) return { kind: 'refused', reason: answer.refused };
   run.update.taken();
-  const { updateIds: ids, count, refused, why, canaries, gone, followMs } = sent.value;
+  const { updateIds: ids, count, refused, why, canaries, gone, followMs } = answer.value;
   if (gone) leaveOutGone(run, gone);
-  if (count === 0) return gone ? { kind: 'met', unfinished: false, missing: 0 } : { kind: 'left' };
+  if (count === 0) return gone ? { kind: 'met', unfinished: false, missing: 0 } : { kind: 'empty' };
   if (canaries) return { kind: 'refused', reason: `in the way: ${canaries.join(', ')}`, byCanaries: true };
   return (
     judgeUnanswered(run, refused, 'did not take the update of', why) ?? {
@@ -91,60 +114,64 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
   );
 }
 
-const toPaused = () => 'paused' as const;
-
 /** A refusal by the push type does not keep a person from resuming, cancelling or reverting; it is only noted. */
 export async function inFleet(
-  run: DeploySession,
+  run: UpdateRunner,
   method: 'pauseUpdates' | 'resumeUpdates',
   updateIds: readonly string[],
   nth: number,
 ): Promise<void> {
   const answer = await callUntilAnswered(run, method, (push) => push[method](run.call, updateIds, nth));
-  if (answer && 'refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
+  if ('refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
 }
-
-/** Before 0.3, a revert waited until the updates before it were cancelled, after a cancel, a pause or dead tasks. */
-const BEHIND_NONE = 'a revert does not wait for a cancel before it';
 
 /**
- * Tasks in flight finish; no others start. An update that never arrived is refused, and needs no cancel. A revert, even one that comes meanwhile,
- * does not wait: it ends the earlier updates by itself, and they are cancelled in parallel so that none of them arrives later.
- * @param mayRevert whether the update is still to be judged, which waits no longer than the grace of a dependency.
- * @returns whether the cancel is done, or is under way next to a revert.
+ * Cancels updates if their deploy or phase is interrupted, or before another try follows; nothing interrupts that. Tasks in flight
+ * finish; no others start. An update that never arrived is refused, and needs no cancel. A revert, even one that comes meanwhile, does
+ * not wait: it ends the earlier updates by itself, and they are cancelled beside it so that none of them arrives later.
  */
-async function cancelUpdates(run: DeploySession, updateIds: readonly string[], mayRevert: boolean): Promise<boolean> {
-  const goesBack = () => run.stop()?.kind === 'revert';
-  const atOnce = goesBack();
-  const answer = await callUntilAnswered(
-    run,
-    'cancelUpdates',
-    (push) => push.cancelUpdates(run.call, updateIds, ...(atOnce ? [{ atOnce }] : [])),
-    () => !atOnce && goesBack() && patched(BEHIND_NONE),
-    () => mayRevert && patched(BEHIND_NONE),
-  );
-  if (answer && 'refused' in answer) run.note('trouble', `cancelling the updates was refused: ${answer.refused}`);
-  if (answer !== undefined && !('value' in answer && answer.value === false)) return true;
-  if (!goesBack()) return false;
-  cancelBeside(run, updateIds);
-  return true;
-}
+export const giveUp = (run: UpdateRunner, updateIds: readonly string[]): Promise<void> =>
+  CancellationScope.nonCancellable(async () => {
+    const atOnce = findRevert(run.record) !== null;
+    const how = atOnce ? [{ atOnce } as const] : [];
+    const cancelled = await runInterruptible(
+      () => (atOnce ? null : findRevert(run.record)),
+      () => callUntilAnswered(run, 'cancelUpdates', (push) => push.cancelUpdates(run.call, updateIds, ...how)),
+    );
+    if (cancelled.kind === 'interrupted') return cancelBeside(run, updateIds);
+    const answer = cancelled.value;
+    if ('refused' in answer) return noteCancelRefused(run, answer.refused);
+    if (answer.value === false) cancelBeside(run, updateIds);
+  });
 
-/** Called if the deploy or its phase is left, or another try follows. */
-export async function giveUp(run: DeploySession, updateIds: readonly string[]): Promise<UpdateEnd> {
-  await cancelUpdates(run, updateIds, false);
-  return { kind: 'left' };
-}
+/**
+ * Like `giveUp`, for an update with dead tasks, which may revert the deploy: it waits no longer than the grace of a dependency.
+ * @returns false if the update must still be given up.
+ */
+export const giveUpDead = (run: UpdateRunner, updateIds: readonly string[]): Promise<boolean> =>
+  CancellationScope.nonCancellable(async () => {
+    const push = promptPush(run.input.settings, run.isUrgent);
+    const cancelled = await runInterruptible(
+      () => findRevert(run.record),
+      () => run.settle(() => push.cancelUpdates(run.call, updateIds)),
+    );
+    if (cancelled.kind === 'interrupted') {
+      cancelBeside(run, updateIds);
+      return true;
+    }
+    const { value: waited } = cancelled;
+    if (waited.kind === 'done') return true;
+    if (!isRefusal(waited.error)) return false;
+    noteCancelRefused(run, getFailureMessage(waited.error));
+    return true;
+  });
 
-/** For an update with dead tasks, which may revert the deploy. @returns false if the update must still be given up. */
-export const giveUpDead = (run: DeploySession, updateIds: readonly string[]): Promise<boolean> =>
-  cancelUpdates(run, updateIds, true);
+const noteCancelRefused = (run: UpdateRunner, why: string): void =>
+  run.note('trouble', `cancelling the updates was refused: ${why}`);
 
-function cancelBeside(run: DeploySession, updateIds: readonly string[]): void {
-  const cancelling = run.waitFor(
-    () => promptPush(run.input.settings, run.isUrgent).cancelUpdates(run.call, updateIds),
-    () => false,
-  );
+function cancelBeside(run: UpdateRunner, updateIds: readonly string[]): void {
+  const push = promptPush(run.input.settings, run.isUrgent);
+  const cancelling = run.settle(() => push.cancelUpdates(run.call, updateIds));
   void cancelling.then((waited) => {
     if (waited.kind === 'failed')
       run.note('trouble', `the updates were not cancelled: ${getFailureMessage(waited.error)}`);
@@ -154,7 +181,7 @@ function cancelBeside(run: DeploySession, updateIds: readonly string[]): void {
 /**
  * After an update has met its criterion, its rest must not continue once the deploy pauses, stops or leaves its phase.
  */
-export async function stopRest(run: DeploySession): Promise<void> {
+export async function stopRest(run: UpdateRunner): Promise<void> {
   const rest = run.update.takeRest();
   if (rest !== null) await giveUp(run, [rest]);
 }

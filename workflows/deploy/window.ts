@@ -4,16 +4,14 @@ import type { DeployRecord } from '../../domain/deploy/state';
 import { getOnClose, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
-import type { WaitOutcome } from '../waitFor';
+import { until, type Settled } from '../waitFor';
 
 type ClosedWindow = Extract<WindowState, { open: false }>;
 
 /** The parts of its deploy that it needs. */
 interface Waiter {
   readonly record: Pick<DeployRecord, 'phases'>;
-  isStopping(): boolean;
-  waitFor<T>(start: () => Promise<T>, wake: () => boolean): Promise<WaitOutcome<T>>;
-  until(wake: () => boolean, timeout: { afterMs: number; summary: string }): Promise<boolean>;
+  settle<T>(start: () => Promise<T>): Promise<Settled<T>>;
 }
 
 /** The wait before the next question if clocks differ. */
@@ -40,21 +38,19 @@ export class DeployWindow {
 
   /** The time until which it is closed, and the blackout if there is one; null while it is open. */
   async closed(run: Waiter): Promise<ClosedWindow | null> {
-    if (this.isOpen || this.isSkipped() || run.isStopping() || this.letsFinish(run)) return null;
+    if (this.isOpen || this.isSkipped() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
     const options = { summary };
-    const waited = await run.waitFor(
-      () => calendarActivities.windowState.executeWithOptions(options, [windows, blackouts]),
-      run.isStopping,
+    const waited = await run.settle(() =>
+      calendarActivities.windowState.executeWithOptions(options, [windows, blackouts]),
     );
     if (waited.kind === 'failed') throw waited.error;
-    if (waited.kind !== 'done') return null;
     if (!waited.value.open) return waited.value;
     this.closesAtMs = waited.value.closesAtMs;
     if (this.isOpen) return null;
     // The clock of the activity's worker is behind ours.
-    await run.until(run.isStopping, { afterMs: SKEW_MS, summary });
+    await until(() => false, { afterMs: SKEW_MS, summary });
     return this.closed(run);
   }
 

@@ -46,8 +46,6 @@ export interface ShardInput extends WindowPlan {
   readonly owners?: readonly string[];
   /** The person or program that started the parent's release. */
   readonly startedBy?: string;
-  /** One activity starts all children that are due at the same moment; before 0.3 each had its own. */
-  readonly startsTogether?: true;
   /** The interval at which it reports its progress while something changes. */
   readonly reportIntervalMs: number;
   readonly settings: Settings;
@@ -165,7 +163,8 @@ class ShardRun {
   }
 
   private startAll(children: readonly string[]): void {
-    if (this.input.startsTogether && children.length > 1) this.track(this.startTogether(children));
+    // One activity starts all children that are due at the same moment.
+    if (children.length > 1) this.track(this.startTogether(children));
     else for (const child of children) this.track(this.start(child));
   }
 

@@ -1,9 +1,8 @@
-import { patched } from '@temporalio/workflow';
 import { recordOpening, listUnscheduled, type CalendarLookup } from '../../domain/pipeline/openings';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { calendarActivities } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waitFor';
-import { LOOKS_MEANWHILE, type PipelineRun } from './run';
+import type { PipelineRun } from './run';
 
 /**
  * Asks when the calendar opens for the actions that have begun to wait. This is an activity, because time zones change and a replay must not
@@ -24,14 +23,11 @@ async function learnOpenings(
   const { calendar = '', timezone = 'UTC' } = spec.schedule;
   const isOutdated = (): boolean => {
     const { schedule } = run.known().spec;
-    return (
-      (schedule.calendar !== spec.schedule.calendar || schedule.timezone !== spec.schedule.timezone) &&
-      patched(LOOKS_MEANWHILE)
-    );
+    return schedule.calendar !== spec.schedule.calendar || schedule.timezone !== spec.schedule.timezone;
   };
   for (const each of wanted) {
     const ask = () => calendarActivities.nextTick({ calendar, timezone }, each.afterMs);
-    const answer = await waitFor(new BackgroundTasks(), ask, isOutdated);
+    const answer = await waitFor(new BackgroundTasks(), ask, { wake: isOutdated });
     if (answer.kind !== 'done') return;
     run.decided((state) => recordOpening(state, each, answer.value));
   }

@@ -1,5 +1,5 @@
 import type { UpdateDefinition } from '@temporalio/common';
-import { ApplicationFailure, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { pickInheritance } from '../../domain/deploy/outcome';
 import { isNestedTooDeep, NESTED } from '../../domain/json';
 import { adoptReleases, importDocument, refuseImport, type RecoveredFacts } from '../../domain/pipeline/document';
@@ -19,7 +19,6 @@ import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/ref
 import { withSpec } from '../../domain/pipeline/specChange';
 import { isRollBack } from '../../domain/pipeline/shapes';
 import { toPolicy, type Refusal } from '../../domain/pipeline/refusal';
-import { differByRule, findFollower, type OrderRule } from '../../domain/pipeline/order';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { findRollbackArtifacts, rollbackUnderWay, queueRollback } from '../../domain/pipeline/rollback';
 import { queueRelease, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
@@ -126,17 +125,9 @@ function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: App
   const { state } = run;
   const groups = policyGroups(spec, all);
   const next = state
-    ? clearOpenings({ ...followSpec(state, spec), groups, settings })
+    ? clearOpenings({ ...withSpec(state, spec), groups, settings })
     : newPipeline(spec, groups, settings);
   return adoptState(run, next, found);
-}
-
-/** Before 0.3, the records of a deploy stayed under its old name. */
-const FOLLOWS = 'records follow a deploy to its new name';
-
-function followSpec(state: PipelineState, spec: PipelineState['spec']): PipelineState {
-  const next = withSpec(state, spec);
-  return next.good === state.good || patched(FOLLOWS) ? next : { ...state, spec };
 }
 
 function importRecords(run: PipelineRun, input: ImportInput): ApplyOutcome {
@@ -212,23 +203,9 @@ function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number)
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): SubmitResult {
-  const { state, number, duplicate } = applySubmission(
-    run.known(),
-    artifacts,
-    trigger,
-    Date.now(),
-    orderRule(run, artifacts),
-  );
+  const { state, number, duplicate } = applySubmission(run.known(), artifacts, trigger, Date.now());
   run.set((_, now) => withoutSurplus(state, now));
   return { number, duplicate };
-}
-
-/** A pipeline that dropped an artifact by an earlier rule has to drop it again in a replay. */
-function orderRule(run: PipelineRun, artifacts: StartInput['artifacts']): OrderRule {
-  // Since November 2026, the newest push is the latest and dates of commits count last …
-  if (differByRule(run.known(), artifacts) && !patched('newest-push-is-latest')) return 'pushes-hold-back';
-  // … and a push that came before its predecessor is taken up after it.
-  return findFollower(run.known(), artifacts) && !patched('early-push-follows') ? 'pushes-decide' : 'pushes-follow';
 }
 
 function cancel(run: PipelineRun, { number, ...command }: CancelCommand): CommandReceipt {

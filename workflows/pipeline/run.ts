@@ -3,7 +3,6 @@ import {
   CancellationScope,
   condition,
   getExternalWorkflowHandle,
-  patched,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -54,12 +53,6 @@ import { measure } from '../measure';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
 import { BackgroundTasks } from '../waitFor';
-
-/** If Temporal records the end of releases in the history, the pipeline seldom looks at them. */
-const FOLLOWS = 'the end of a release is an event';
-
-/** Before 0.3, requests that came during a look did not begin before the look was answered. */
-export const LOOKS_MEANWHILE = 'a look keeps nobody waiting';
 
 const STATE_TAG = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
@@ -131,18 +124,17 @@ export class PipelineRun {
   follow(release: number, end: Promise<unknown>): void {
     this.followed.add(release);
     const ended = (): void => {
-      if (this.isRunning(release) && patched(FOLLOWS)) this.lookNow();
+      if (this.isRunning(release)) this.lookNow();
     };
     void end.then(ended, ended);
   }
 
   /**
-   * Whether this run has started all releases that run. Releases from before it report their ends only by themselves. The question leaves a
-   * marker in the history, once, so it is not asked for an idle pipeline.
+   * Whether this run has started all releases that run. Releases from before it report their ends only by themselves.
    */
   followsAll(): boolean {
     const running = this.state?.active.filter(({ state }) => state === 'running') ?? [];
-    return running.every(({ number }) => this.followed.has(number)) && patched(FOLLOWS);
+    return running.every(({ number }) => this.followed.has(number));
   }
 
   private isRunning(release: number): boolean {
@@ -161,7 +153,7 @@ export class PipelineRun {
     looks.add(answered);
     // Runs once the look has left `looks`, so that the loop may begin another.
     void answered.then(() => void (this.changed ||= isLate));
-    await condition(() => looks.size === 0 || (this.changed && patched(LOOKS_MEANWHILE)));
+    await condition(() => looks.size === 0 || this.changed);
     isLate = looks.size > 0;
   }
 
@@ -255,7 +247,7 @@ export class PipelineRun {
     if (this.state === null) return;
     const summary = buildListSummary(this.state);
     this.summary.show(summary);
-    if (summary.state === this.tagged || !patched('its state is a search attribute')) return;
+    if (summary.state === this.tagged) return;
     this.tagged = summary.state;
     retag({ ConveyorState: summary.state });
   }

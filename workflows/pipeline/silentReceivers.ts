@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, patched } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import { MINUTE_MS } from '../../domain/milliseconds';
 import type { PipelineRun } from './run';
 
@@ -15,8 +15,6 @@ const ANSWER_MS = 10_000;
 export async function outwaitReceivers(run: PipelineRun): Promise<boolean> {
   run.heldUpSinceMs ??= Date.now();
   if (Date.now() < run.heldUpSinceMs + PATIENCE_MS) return false;
-  // Histories that reached this point before 0.3 waited for a moment without notices.
-  if (!patched('a silent receiver keeps no history from ending')) return false;
   // Working receivers get the notices that have just begun.
   await condition(() => !run.isNotifying, ANSWER_MS, { summary: 'let receivers answer that do' });
   return allHandlersFinished();

@@ -78,8 +78,6 @@ function buildReleaseInput(state: PipelineState, release: ActiveRelease): Releas
     lastGood: Object.fromEntries(lastGood),
     policy: toPolicy(state),
     settings: state.settings,
-    reportsOnce: true,
-    reportsAtOnce: true,
     ...(state.frozen ? { frozen: state.frozen } : {}),
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),

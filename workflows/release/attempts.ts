@@ -36,7 +36,7 @@ async function runAttempt(
 ): Promise<ActionEnd | 'cancelled'> {
   const background = new BackgroundTasks();
   const timeout = action.timeout === undefined ? undefined : { afterMs: action.timeout, summary: `${name}: timeout` };
-  const waited = await waitFor(background, work, () => run.control.ending !== null, timeout);
+  const waited = await waitFor(background, work, { wake: () => run.control.ending !== null, timeout });
   await background.drained();
   if (waited.kind === 'woken') return 'cancelled';
   if (waited.kind === 'done') return waited.value;

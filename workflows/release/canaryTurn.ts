@@ -1,8 +1,6 @@
-import { patched } from '@temporalio/workflow';
 import type { LastLook } from '../../domain/release/lastLook';
 import type { CanaryAction } from '../../domain/spec/pipeline';
 import { actionArtifacts, runCanaryAction } from './canaryAction';
-import { LOOKS_AGAIN } from './deployTurn';
 import { guardAction } from './guards';
 import { awaitRuleApproval, asksRules, lastLook } from './protection';
 import type { ReleaseSession } from './session';
@@ -23,8 +21,7 @@ export async function runCanary(run: ReleaseSession, name: string, action: Canar
       // other approvals.
       look = await lastLook(run, gate, givesUp);
       // A canary makes way for no other release.
-      if (look === 'late' && patched(LOOKS_AGAIN)) givesUp = () => run.control.ending !== null;
-      else if (look === 'late') look = 'go';
+      if (look === 'late') givesUp = () => run.control.ending !== null;
       if (look === 'go') await runCanaryAction(run, name, action);
     });
   }

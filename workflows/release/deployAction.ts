@@ -1,4 +1,4 @@
-import { patched, startChild } from '@temporalio/workflow';
+import { startChild } from '@temporalio/workflow';
 import { combineVersions, type Artifact } from '../../domain/artifact';
 import { pickInheritance } from '../../domain/deploy/outcome';
 import { unitNames } from '../../domain/deploy/unavailable';
@@ -21,7 +21,6 @@ import type { ReleaseSession } from './session';
 import { awaitSoak } from './soak';
 import { untilUnitsReturn } from './unitReturn';
 import { begins, giveBack, itsTurn, awaitApproval } from './deployTurn';
-import { LETS_GO } from './guards';
 
 type GrantedAdmission = Extract<Admission, { kind: 'granted' }>;
 
@@ -50,7 +49,7 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
       if (!(await awaitApproval(run, name, artifacts))) return;
     }
   } catch (error) {
-    if (patched(LETS_GO)) await giveBack(run, name);
+    await giveBack(run, name);
     throw error;
   }
   const granted = admission?.kind === 'granted' ? admission : undefined;
@@ -102,7 +101,7 @@ function cancelBeforeDeploy(run: ReleaseSession, name: string, artifacts: readon
   run.close(
     name,
     'cancelled',
-    `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'} before it began: ${ending?.reason ?? ''}`,
+    `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'a person'} before it began: ${ending?.reason ?? ''}`,
   );
   if (!ending?.revert) return;
   const result: DeployResult = {

@@ -1,23 +1,17 @@
-import { patched } from '@temporalio/workflow';
 import type { Artifact } from '../../domain/artifact';
 import type { Admission } from '../../domain/release/admission';
 import type { LastLook } from '../../domain/release/lastLook';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
-import { othersApprove } from './approval';
 import { awaitAdmission, signalOver } from './admissionRequest';
 import { globalGroups, ownGroups, awaitUnhindered } from './guards';
-import { personPicks } from './pickAction';
-import { awaitRuleApproval, asksRules, type GateDecision } from './protection';
+import { awaitRuleApproval, asksRules } from './protection';
 import type { ReleaseSession } from './session';
 import { isLimited, untilRoom } from './windowRoom';
 
-/** Before 0.3, a freeze, a pause, a hold or a known-bad mark that came during the last look went unnoticed. */
-export const LOOKS_AGAIN = 'it waits for its turn again after a late look';
-
 /** Whether a deploy that has its turn begins now. If not, it waits again, and is checked anew after that. */
 export const begins = (look: LastLook, givesUp: () => boolean): boolean =>
-  look === 'go' || (look === 'late' && (givesUp() || !patched(LOOKS_AGAIN)));
+  look === 'go' || (look === 'late' && givesUp());
 
 /** Passes its turn, and its groups, on to others. */
 export const giveBack = (run: ReleaseSession, name: string): Promise<unknown> =>
@@ -29,14 +23,9 @@ export async function awaitApproval(
   name: string,
   artifacts: readonly Artifact[],
 ): Promise<boolean> {
+  if (!asksRules(run)) return true;
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
-  if (asksRules(run))
-    return isApproved(await awaitRuleApproval(run, { action: name, artifacts, ...(pick && { pick }) }));
-  return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
-}
-
-/** Closes the action unless it is approved. */
-function isApproved(decision: GateDecision): boolean {
+  const decision = await awaitRuleApproval(run, { action: name, artifacts, ...(pick && { pick }) });
   if (!decision.approved) decision.close();
   return decision.approved;
 }

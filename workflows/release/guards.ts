@@ -1,13 +1,10 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { toOpenTimes, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
 import { awaitAdmission, signalOver } from './admissionRequest';
 import type { ReleaseSession } from './session';
-
-/** Before 0.3, an action that failed while it waited kept its groups until its release ended, which may take days. */
-export const LETS_GO = 'an action that fails as it waits leaves what it holds';
 
 /**
  * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. If the release ends
@@ -37,8 +34,7 @@ export async function guardAction(
       await work();
     }
   } catch (error) {
-    if (isExclusive && patched(LETS_GO))
-      await Promise.all([run.groups.release(name), signalOver(run, name, 'exclusive')]);
+    if (isExclusive) await Promise.all([run.groups.release(name), signalOver(run, name, 'exclusive')]);
     throw error;
   }
   // Both are released at once, so that a following attempt cannot ask before.

@@ -1,4 +1,4 @@
-import { CancellationScope, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/release/bugNotice';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import { trimCommands, RUN_COMMANDS } from '../../domain/commandTrim';
@@ -6,7 +6,7 @@ import { REQUEST_LIMITS } from '../../domain/limits';
 import { describeFreeze } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
-import { effectOfRelease, hasEnded, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { effectOfRelease, takeRelease, whyNotRelease } from '../../domain/release/control';
 import { buildRecollection } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { retryAction, type ReleaseRecord } from '../../domain/release/state';
@@ -98,8 +98,8 @@ function passOvertakingOn(run: ReleaseSession, overtaken: Overtaken): void {
 function passFreezeOn(run: ReleaseSession, { by }: FreezeNotice): void {
   if (run.input.trigger.kind === 'rollback') return;
   run.control = { ...run.control, frozen: by };
-  run.log(by ? 'frozen' : 'unfrozen', by ? `${describeFreeze(by)}: ${by.reason}` : 'the pipeline is frozen no more');
-  run.deploys.forward(`that its pipeline is ${by ? 'frozen' : 'frozen no more'}`, (deployId) =>
+  run.log(by ? 'frozen' : 'unfrozen', by ? `${describeFreeze(by)}: ${by.reason}` : 'the pipeline is no longer frozen');
+  run.deploys.forward(`that its pipeline is ${by ? 'frozen' : 'no longer frozen'}`, (deployId) =>
     getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }),
   );
 }
@@ -133,7 +133,6 @@ function takeVerb(
   command: CommandInput,
   send = sendVerb(verb, command),
 ): string {
-  if (hasEnded(run.record) && !patched(TAKES_LATE)) return effectOfRelease(verb);
   run.control = takeRelease(run.control, verb, command, approvable(run.input, run.record));
   run.set({ ...recordAfter(run, verb, command), paused: run.control.paused });
   if (isForDeploys(verb, command)) run.deploys.forward(verb, send);
@@ -146,18 +145,13 @@ const sendVerb = (verb: ReleaseVerb, command: CommandInput) => (deployId: string
 
 /**
  * A command that the server kept while no worker ran is sent to the release, even if a client would have sent it to one of its deploys. This
- * way, a deploy that paused by itself is resumed. Before 0.3, such a command was lost.
+ * way, a deploy that paused by itself is resumed.
  */
 function handOn(run: ReleaseSession, verb: ReleaseVerb, command: CommandInput): boolean {
-  if (!isForDeploys(verb, command) || !run.deploys.areAny() || !patched(HANDS_ON)) return false;
+  if (!isForDeploys(verb, command) || !run.deploys.areAny()) return false;
   run.deploys.forward(verb, sendVerb(verb, command));
   return true;
 }
-
-const HANDS_ON = 'a release hands on to its deploys what it does not take itself';
-
-/** Before 0.3, a revert that came after all actions had ended was ignored. */
-const TAKES_LATE = 'a release that is about to end takes a revert';
 
 /** The effect of a verb on the actions. */
 function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, command: CommandInput): ReleaseRecord {

@@ -53,7 +53,7 @@ export async function notify(run: ReleaseSession, on: NotifyOn, about: About): P
       notices.notify
         .executeWithOptions({ summary: `${on}: ${release}` }, [{ ...receiver, event }])
         .catch((error: unknown) =>
-          run.log('not-notified', `nobody was notified that it is ${on}: ${getFailureMessage(error)}`),
+          run.log('not-notified', `the notice that it is ${on} was not sent: ${getFailureMessage(error)}`),
         ),
     ),
   );

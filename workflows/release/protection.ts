@@ -1,4 +1,4 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { ApprovalRun, Clearance } from '../../activities/approvals';
 import {
   listRequesters,
@@ -64,9 +64,8 @@ function safeguards(run: ReleaseSession, name: string) {
   return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0, ...skipsBake };
 }
 
-/** Before 0.3, the rules of the platform applied to emergencies alone, and were not asked here. */
-export const asksRules = ({ input }: ReleaseSession): boolean =>
-  waitsForApprovals(input.trigger) && patched('people approve what a rule protects');
+/** Whether people and the rules of the platform have a say: a rollback and a follow-on wait for neither. */
+export const asksRules = ({ input }: ReleaseSession): boolean => waitsForApprovals(input.trigger);
 
 /**
  * Whether it may still begin. Since its approval, an approver may have left a group, a rule may have been added, or a bug reported. While it is
@@ -129,10 +128,10 @@ async function untilNews(
   isChanged: () => boolean,
   leftMs: number | undefined,
 ): Promise<WaitOutcome<Clearance>> {
-  const summary = `${gate.action}: nobody ${gate.pick ? 'picks' : 'approves'}`;
+  const summary = `${gate.action}: ${gate.pick ? 'pick' : 'approval'} timeout`;
   if (seen.rules.length > 0) {
     const timeout = leftMs === undefined ? undefined : { afterMs: leftMs, summary };
-    return waitFor(background, () => readStatus(run, gate, seen), isChanged, timeout);
+    return waitFor(background, () => readStatus(run, gate, seen), { wake: isChanged, timeout });
   }
   if (leftMs === undefined) await condition(isChanged);
   else if (!(await condition(isChanged, leftMs, { summary }))) return { kind: 'timeout' };
@@ -243,7 +242,7 @@ function decideExpired(run: ReleaseSession, gate: Gate, afterMs: number): GateDe
   const id = deployId(spec.pipeline, number, gate.action);
   const had = listApprovers(run, gate).length;
   const needed = run.record.actions[gate.action]?.approval?.needed ?? approvalsNeeded(spec, trigger);
-  const why = needed > 0 ? `${had} of ${needed} approvals` : `nobody picked ${id}`;
+  const why = needed > 0 ? `${had} of ${needed} approvals` : `no pick of ${id}`;
   return { approved: false, close: () => run.close(gate.action, 'failed', `${why} within ${formatDuration(afterMs)}`) };
 }
 

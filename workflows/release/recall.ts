@@ -14,12 +14,12 @@ export async function recall(run: ReleaseSession, of: number): Promise<void> {
   const background = new BackgroundTasks();
   const ask = () =>
     recollections.recall.executeWithOptions({ summary: `what ${id} came to` }, [spec.pipeline, of, spec.actions]);
-  const waited = await waitFor(background, ask, () => run.control.ending !== null);
+  const waited = await waitFor(background, ask, { wake: () => run.control.ending !== null });
   await background.drained();
   if (waited.kind === 'done') run.recalled = waited.value;
   if (waited.kind === 'failed')
     run.log(
       'not-recalled',
-      `nobody can say what ${id} came to, so everything runs again: ${getFailureMessage(waited.error)}`,
+      `the results of ${id} cannot be found, so everything runs again: ${getFailureMessage(waited.error)}`,
     );
 }

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import type { Authority } from '../../activities/authority';
 import { toRollbackRights } from '../../domain/deploy/heldUnits';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
@@ -99,8 +98,7 @@ export class ReleaseSession {
     const isPaused = summary.state === 'paused';
     if (isPaused === this.tagsPause) return;
     this.tagsPause = isPaused;
-    // Before 0.3, the list in the Web UI showed a paused release as running.
-    if (patched('its state shows that it is paused')) retag({ ConveyorState: isPaused ? 'paused' : 'running' });
+    retag({ ConveyorState: isPaused ? 'paused' : 'running' });
   }
 
   set(record: ReleaseRecord): void {
@@ -137,7 +135,7 @@ export class ReleaseSession {
     const bad = made.map(formatIdentity).filter((identity) => this.input.knownBad?.includes(identity));
     if (bad.length === 0) return;
     this.patch(action, { knownBad: bad });
-    this.log('known-bad', `${action} made what is known to be bad, so nobody deploys it: ${bad.join(', ')}`);
+    this.log('known-bad', `${action} made known-bad artifacts, which are not deployed: ${bad.join(', ')}`);
   }
 
   skip(action: string, reason: string): void {
@@ -164,7 +162,7 @@ export class ReleaseSession {
   endedBy(): string {
     const { ending } = this.control;
     if (ending?.actor === SYSTEM && this.bugs.size > 0) return ending.reason;
-    return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'}`;
+    return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'a person'}`;
   }
 
   /**
@@ -239,8 +237,7 @@ export class ReleaseSession {
 
   /** Whether the release ends with the action that asks. Then one message reports both ends, if the pipeline records both. */
   get endsNow(): boolean {
-    const isLast = this.running.size === 1 && Object.values(getActionStates(this.record)).every(hasActionEnded);
-    return this.input.reportsOnce === true && isLast;
+    return this.running.size === 1 && Object.values(getActionStates(this.record)).every(hasActionEnded);
   }
 
   end(): void {

@@ -53,7 +53,7 @@ async function untilOver(
       { ask, own: spec.pipeline, seen, intervalMs: settings.waitIntervalMs },
     ]);
   for (;;) {
-    const waited: WaitOutcome<SoakAnswer> = await waitFor(background, look, isOver);
+    const waited: WaitOutcome<SoakAnswer> = await waitFor(background, look, { wake: isOver });
     await background.drained();
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return undefined;

@@ -30,7 +30,7 @@ export async function untilUnitsReturn(
   const waited = await waitFor(
     background,
     () => unitWaits().waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
-    () => run.control.ending !== null || run.overtaken !== null || run.admissions.has(name),
+    { wake: () => run.control.ending !== null || run.overtaken !== null || run.admissions.has(name) },
   );
   await background.drained();
   if (waited.kind === 'failed') throw waited.error;

@@ -282,7 +282,7 @@ describe('how a deploy ends', () => {
       'reverted by health',
       { kind: 'reverted', by: 'health', reason: 'errors is 0.2', bad: true, paused: null },
       'good-failure',
-      'reverted by itself: errors is 0.2',
+      'reverted automatically: errors is 0.2',
     ],
     [
       'reverted by a person',

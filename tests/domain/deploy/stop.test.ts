@@ -1,8 +1,8 @@
 import { take } from '../../../domain/deploy/control';
-import { closePhase } from '../../../domain/deploy/phase';
+import { endPhase } from '../../../domain/deploy/phase';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { newDeploy, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
-import { isLeft, findStop, tryAutoRevert } from '../../../domain/deploy/stop';
+import { findRevertEnd, findStop, tryAutoRevert } from '../../../domain/deploy/stop';
 import { leaveOutUnits, ofUnavailable } from '../../../domain/deploy/unavailable';
 import { deployWith } from '../../../domain/spec/deploy';
 import type { CommandInput, DeployVerb } from '../../../domain/verbs';
@@ -43,25 +43,21 @@ describe('the ends of phases', () => {
     ['an unhealthy verdict before a cancel', [says('cancel'), isUnhealthy], 'revert by health'],
     ['the revert of a person before an unhealthy verdict', [isUnhealthy, says('revert')], 'revert by user:ana'],
     ['a cancel before another release', [overtaken('preempted'), says('cancel')], 'cancel'],
-    ['a release that preempts, at once', [isInPhase, overtaken('preempted')], 'overtaken'],
+    ['a release that preempts, at once', [isInPhase, overtaken('preempted')], 'preempted'],
     ['no release that supersedes, in the middle of a phase', [isInPhase, overtaken('superseded')], null],
-    ['a release that supersedes, between two phases', [overtaken('superseded')], 'overtaken'],
+    ['a release that supersedes, between two phases', [overtaken('superseded')], 'superseded'],
   ])('%s', (_, changes, expected) => {
     const stop = findStop(deployOf(...changes));
     expect(stop?.kind === 'revert' ? `revert by ${stop.by}` : (stop?.kind ?? null)).toBe(expected);
   });
 });
 
-describe('a step is left', () => {
-  test.each<[string, readonly Change[], boolean]>([
-    ['for nothing that only pauses', [isInPhase, says('pause')], false],
-    ['once the deploy stops', [isInPhase, says('cancel')], true],
-    ['when a person skips its phase', [isInPhase, says('skip-phase')], true],
-    ['not when a person skips its bake', [isInPhase, says('skip-bake')], false],
-    ['of a revert for no cancel while its tasks come up', [isReverting, says('cancel')], false],
-    ['of a revert that is stuck when a person ends it', [isReverting, isStuck, says('cancel')], true],
-    ['of a revert not because something asked for the revert', [isReverting, isUnhealthy], false],
-  ])('%s', (_, changes, expected) => expect(isLeft(deployOf(...changes))).toBe(expected));
+test.each<[string, readonly Change[], string | null]>([
+  ['no cancel while its tasks come up', [isReverting, says('cancel')], null],
+  ['the cancel of a person once it is stuck', [isReverting, isStuck, says('cancel')], 'user:ana'],
+  ['nothing that asked for the revert', [isReverting, isStuck, isUnhealthy], null],
+])('a revert is ended by %s', (_, changes, expected) => {
+  expect(findRevertEnd(deployOf(...changes))?.actor ?? null).toBe(expected);
 });
 
 describe('an unhealthy verdict', () => {
@@ -133,7 +129,7 @@ test.each<[string, readonly Change[], object]>([
   ],
 ])('a phase that ends %s, and its skips end with it', (_, changes, expected) => {
   const [phase] = planDeploy(SPEC, UNITS, [], 'kv:2').phases;
-  const closed = phase && closePhase(deployOf(...changes), phase, false, NOW);
+  const closed = phase && endPhase(deployOf(...changes), phase, 'updated', NOW);
   expect(closed?.phases[0]).toMatchObject(expected);
   expect(closed?.control.skipPhase).toBeNull();
 });

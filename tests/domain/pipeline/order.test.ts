@@ -174,12 +174,6 @@ describe('late news', () => {
         expect(ends(a, d, c, b)).toMatchObject({ state: { nextNumber: 5, inputs: { source: { version: 'd' } } } });
       });
 
-      test('a workflow that decides by an earlier rule leaves it', () => {
-        const late = ends(a, c).state;
-        const end = applySubmission(late, [b], webhook('b'), NOW, 'pushes-decide');
-        expect(end.state).toMatchObject({ nextNumber: 3, inputs: { source: { version: 'b' } } });
-      });
-
       test('it is not released again where the branch is put back to that one', () => {
         const back = { ...b, metadata: { ...b.metadata, before: 'c' } };
         const end = after(ends(a, c, b).state, webhook('back'), back);
