@@ -83,6 +83,6 @@ async function clearance(
   try {
     return await lookForBugs(artifacts);
   } catch (error) {
-    return isEmergency ? {} : { unasked: `nobody knows whether it contains a bug: ${rootCause(error)}` };
+    return isEmergency ? {} : { unasked: `whether it contains a bug is unknown: ${rootCause(error)}` };
   }
 }

@@ -30,7 +30,7 @@ export function listRepeatedReasons({ revert, paused, health }: DeployStatus): r
 export const findGivenReasons = (reasons: readonly string[], above: readonly string[]): readonly string[] =>
   reasons.filter((reason) => above.some((text) => text.includes(reason)));
 
-/** `reverting, by itself: REASON` without the reason; nothing for a text that is only the reason. */
+/** `reverting automatically: REASON` without the reason; nothing for a text that is only the reason. */
 export function withoutReason(text: string, given: readonly string[]): string {
   const reason = given.find((one) => text === one || text.endsWith(`: ${one}`));
   return reason === undefined ? text : text.slice(0, -reason.length).replace(/: $/, '');

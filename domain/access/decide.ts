@@ -29,7 +29,7 @@ export function decideAccess(facts: PlatformFacts, request: Request): AccessDeci
   if (needs === 'key') return grantAccess('its key', 'whoever has the key of the run may say so');
   if (doors.length === 0) return denyAccess(`${verb} is what pipelines do, and no principal`);
   if (!doors.includes(who.door)) return denyAccess(`${verb} does not come in through the door ${who.door}`);
-  if (who.principal === null) return denyAccess(`${verb} takes somebody who is known: send a token`);
+  if (who.principal === null) return denyAccess(`${verb} needs an actor who is known: send a token`);
   if (isGroup(who.principal))
     return denyAccess(`${who.principal} is a group, which never acts: come as one of its members`);
   const admin = facts.policy && membership(facts.policy.admins, who.principal, facts.groups);

@@ -97,7 +97,7 @@ export function whyNoEmergency(
   pipeline: string,
   skipBake: boolean,
 ): string | undefined {
-  if (rule.emergency === false) return `${place} lets nobody push ${pipeline} in an emergency; it is for admins`;
+  if (rule.emergency === false) return `${place} forbids emergency pushes of ${pipeline} except by admins`;
   return skipBake && rule.requires.checks.length > 0
     ? `${place} requires the checks of ${pipeline}, so an emergency bakes as well`
     : undefined;

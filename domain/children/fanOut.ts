@@ -141,7 +141,7 @@ export function shardLost(state: FanOutState, index: number, workflowId: string)
   if (shard === undefined || shard.state === 'over') return state;
   const known = shard.report ?? NOTHING_YET;
   const lost = shard.size - known.succeeded - known.failed - known.cancelled - known.notStarted;
-  const reason = `this shard ended without a word: nobody knows what became of ${lost} of its children`;
+  const reason = `this shard ended without a report: the fate of ${lost} of its children is unknown`;
   const failures = [{ id: workflowId, state: 'failed' as const, reason }, ...known.failures].slice(0, KEPT_FAILURES);
   const report = { ...known, waiting: 0, running: 0, failed: known.failed + lost, failures };
   return shardReported(state, index, report, true);

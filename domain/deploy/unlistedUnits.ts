@@ -27,5 +27,5 @@ export function describeUnlisted({ count, units }: UnlistedUnits, version: strin
 
 function presentWords({ tasks, version: before }: UnlistedUnit, version: string): string {
   if (tasks) return `${tasks.updated} of ${plural(tasks.size, 'task')} run ${version}`;
-  return before === null ? 'nobody says what it runs' : `it ran ${before} before, and nobody says what it runs now`;
+  return before === null ? 'its version is unknown' : `it ran ${before} before, and its present version is unknown`;
 }

@@ -45,9 +45,9 @@ export function whyBadFull({
   badUnlisted = 0,
 }: Pick<PipelineState, 'knownBad' | 'badUnlisted'>): string | undefined {
   if (badUnlisted > 0)
-    return `${plural(badUnlisted, 'known-bad artifact')} had no room in the list, so nobody can recognise them; this pipeline deploys nothing any more: continue with a new one, under another name`;
+    return `${plural(badUnlisted, 'known-bad artifact')} had no room in the list and cannot be recognised; this pipeline deploys nothing any more: continue with a new one, under another name`;
   if (!isOverHold(knownBad)) return undefined;
-  return `the list of known-bad artifacts is full (${knownBad.length}): allow-artifact those that nobody will build again`;
+  return `the list of known-bad artifacts is full (${knownBad.length}): allow-artifact those that will not be built again`;
 }
 
 const isOverHold = (bad: readonly KnownBad[]): boolean => jsonBytes(bad) > STATE_LIMITS.knownBadBeforeHold.max;

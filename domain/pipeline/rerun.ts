@@ -27,12 +27,12 @@ export function whyNotRerun(state: PipelineState, of: number): NoRerun | undefin
   const running = state.active.find(({ number }) => number === of);
   if (running?.state === 'running')
     return {
-      why: running.gone ? 'it was ended through Temporal, and what it began is not over' : 'it has not ended',
+      why: running.gone ? 'it was ended through Temporal, and work that it began is not over' : 'it has not ended',
       instead: running.gone
         ? 'try again once that is over'
         : `conveyor retry ${id}/ACTION starts a failed action again`,
     };
-  if (running) return { why: 'it has not started yet', instead: `conveyor status ${id} says what it waits for` };
+  if (running) return { why: 'it has not started yet', instead: `conveyor status ${id} shows why it waits` };
   const row = state.history.find(({ number }) => number === of);
   if (row === undefined)
     return {
@@ -84,7 +84,8 @@ function suggestInstead({ spec }: PipelineState, { trigger, artifacts, deploys, 
     return `conveyor revert ${releaseId(spec.pipeline, trigger.of ?? number)} --reason "…" asks for it again`;
   if (trigger.kind === 'emergency')
     return `conveyor push ${spec.pipeline} ${deploys[0]?.action ?? 'ACTION'} --emergency --reason "…" asks for it again`;
-  if (trigger.kind === 'follow-on') return `conveyor status ${spec.pipeline} says how to bring what it left behind`;
+  if (trigger.kind === 'follow-on')
+    return `conveyor status ${spec.pipeline} shows how to update the units that it left out`;
   const inputs = Object.keys(spec.artifacts).flatMap((name) => artifacts.find((one) => one.name === name) ?? []);
   const given = inputs.map(({ name, version }) => ` --artifact ${name}=${version}`).join('');
   return `conveyor release ${spec.pipeline}${given} releases the same versions from the beginning`;

@@ -66,7 +66,7 @@ test('a caller without permission is refused before anything is sent, with the r
   expect(await refused(client.command('kvstore/12/deploy', 'pause', { actor: 'user:mallory', reason: 'r' }))).toBe(
     'not-permitted: user:mallory is not an owner of kvstore: group:storage (user:alice, user:bob) | conveyor can user:mallory pause kvstore/12/deploy explains the decision',
   );
-  expect(await refused(client.command('kvstore', 'hold', { reason: 'r' }))).toMatch(/takes somebody who is known/);
+  expect(await refused(client.command('kvstore', 'hold', { reason: 'r' }))).toMatch(/needs an actor who is known/);
   expect(await refused(client.release('kvstore', [], { ...TRIGGER, kind: 'webhook' }))).toMatch(
     /a release of kind webhook cannot be started by hand/,
   );

@@ -42,7 +42,7 @@ const SAMPLES: Params = {
   'known-bad': {
     artifact: 'executable@kv:13',
     pipeline: 'kvstore',
-    since: 'release 2 was reverted by itself: errors is 0.1995, above the limit of 0.05',
+    since: 'release 2 was reverted automatically: errors is 0.1995, above the limit of 0.05',
   },
   'digest-changed': {
     artifact: 'executable@kv:12#sha256:b5bb…',

@@ -327,7 +327,7 @@ describe('known-bad artifacts', () => {
   test('is never dropped: before the list is full the pipeline is held, and stays so until some are allowed', () => {
     expect(full.knownBad).toHaveLength(360);
     expect(jsonBytes(full.knownBad)).toBeGreaterThan(STATE_LIMITS.knownBadBeforeHold.max);
-    expect(full.held?.reason).toContain('allow-artifact those that nobody will build again');
+    expect(full.held?.reason).toContain('allow-artifact those that will not be built again');
     expect(whyNotPipeline(full, 'unhold', {}, NOW)).toContain('allow-artifact');
     const roomy = range(120).reduce(
       (now, n) => takePipeline(now, 'allow-artifact', { artifact: `executable@${version(n)}` }, NOW),

@@ -62,7 +62,7 @@ test('a deploy gives the reason of its revert where it says how it ended, and be
 });
 
 const REASON = 'errors is 0.2006, above the limit of 0.05 (mean of 3 tasks over the last 3s)';
-const REVERTED = `reverted by itself: ${REASON}`;
+const REVERTED = `reverted automatically: ${REASON}`;
 
 /** A deploy that a check has reverted, and its release, as their workflows write them. */
 const taken = {
@@ -72,7 +72,7 @@ const taken = {
     timeline: [
       { at: '2026-11-20T14:02:06.000Z', kind: 'planned', text: '1 phase over 1 unit: completion' },
       { at: '2026-11-20T14:02:07.000Z', kind: 'unhealthy', text: REASON },
-      { at: '2026-11-20T14:02:07.000Z', kind: 'reverting', text: `reverting, by itself: ${REASON}` },
+      { at: '2026-11-20T14:02:07.000Z', kind: 'reverting', text: `reverting automatically: ${REASON}` },
       { at: ENDED, kind: 'reverted', text: REVERTED },
     ],
     revert: { ...revertedDeploy().revert!, reason: REASON },
@@ -93,7 +93,7 @@ test('the reason of a revert stands once in the status of a deploy and of its re
   expect([times(ofDeploy, REASON), times(ofRelease, REASON)]).toEqual([1, 1]);
   expect(ofDeploy.split('\n')[1]).toBe(`Status:    ↩ reverted  ${REVERTED}`);
   expect(ofRelease).toMatch(/deploy +✖ failed .*: errors is 0\.2006/);
-  expect(ofRelease).toMatch(/ reverting +reverting, by itself\n.* reverted +reverted by itself\n/);
+  expect(ofRelease).toMatch(/ reverting +reverting automatically\n.* reverted +reverted automatically\n/);
 });
 
 test('a log gives the reason of a revert once, in the line that comes first', () => {
@@ -104,7 +104,9 @@ test('a log gives the reason of a revert once, in the line that comes first', ()
   expect(countOf(REASON, logLines(null, seen))).toBe(1);
   expect(logLines(null, seen)[1]).toBe(`2026-11-20T14:02:07Z  kvstore/13/deploy  unhealthy: ${REASON}`);
   expect(countOf(REASON, logLines(before, seen))).toBe(0);
-  expect(logLines(before, seen)).toContain('2026-11-20T14:02:08Z  kvstore/13/deploy  ↩ reverted: reverted by itself');
+  expect(logLines(before, seen)).toContain(
+    '2026-11-20T14:02:08Z  kvstore/13/deploy  ↩ reverted: reverted automatically',
+  );
 });
 
 test('a deploy that is paused gives the reason once, and so does its release', () => {

@@ -90,7 +90,7 @@ describe('conveyor-release.sh release', () => {
     const { code, stderr } = await script(args);
     expect({ code, stderr }).toEqual({
       code: 3,
-      stderr: expect.stringMatching(/\/1 failed: deploy: reverted by itself: /),
+      stderr: expect.stringMatching(/\/1 failed: deploy: reverted automatically: /),
     });
   });
 

@@ -72,7 +72,7 @@ describeWithEtcd('every command of docs/tutorial/configuration.md works, in this
     const { stdout } = await conveyor('config', 'status');
     expect(stdout).toMatch(/^2 +given up by feed-limits\/2 \(failed\) .*\n1 +landed /m);
     const status = await conveyor('status', 'feed-limits/2/deploy');
-    expect(status.stdout).toMatch(/reverted by itself: errors is 0\.5, above the limit of 0\.05/);
+    expect(status.stdout).toMatch(/reverted automatically: errors is 0\.5, above the limit of 0\.05/);
   });
 
   const conveyor = (...args: readonly string[]) => processes.node('bin/conveyor.js', [...args], near).ended;

@@ -92,7 +92,7 @@ withPrometheus('with a real Prometheus and real processes', () => {
     expect(example.targets()).toEqual(tasks);
   });
 
-  test('a bad version is reverted by itself on the one process that it reached; the reason has the check and its numbers', async () => {
+  test('a bad version is reverted automatically on the one process that it reached; the reason has the check and its numbers', async () => {
     const untouched = (await example.copies()).filter(({ task }) => task !== 'web-a/0@2');
     expect(await type(typed[2])).toMatchObject({ code: 3 });
     const { outcome, revert } = await deploy(2);

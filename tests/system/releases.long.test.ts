@@ -90,7 +90,7 @@ describe('a good version', () => {
 });
 
 describe('a bad version', () => {
-  test('is reverted by itself, stays known as bad, and may ship again only after a person says so', async () => {
+  test('is reverted automatically, stays known as bad, and may ship again only after a person says so', async () => {
     const shop = await given(stack);
     await shop.behaves(2, { errorRatio: 0.5 });
     const { code, stderr } = await stack.conveyor(['watch', await shop.ships(2)]);

@@ -53,7 +53,7 @@ test('a pick that is not made in time fails', async () => {
   await world.sleep(7 * DAY - HOUR);
   expect((await approveOf(1))?.state).toBe('blocked');
   await world.sleep(2 * HOUR);
-  expect(await approveOf(1)).toMatchObject({ state: 'failed', message: 'nobody picked kvstore/1/approve within 7d' });
+  expect(await approveOf(1)).toMatchObject({ state: 'failed', message: 'no pick of kvstore/1/approve within 7d' });
   expect(await endsOf(world, [1])).toEqual(['failed']);
 });
 

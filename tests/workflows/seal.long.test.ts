@@ -78,7 +78,7 @@ test('people see what its activities were given, see now, and returned', async (
   expect((await Promise.all(returned)).filter((result) => result !== undefined).length).toBeGreaterThan(0);
 });
 
-test('a bad version is reverted by itself, is not taken again, and a person takes back the next one', async () => {
+test('a bad version is reverted automatically, is not taken again, and a person takes back the next one', async () => {
   await world.describeVersion('kv:2', { errorRatio: 0.2 });
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });

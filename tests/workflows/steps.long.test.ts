@@ -140,7 +140,7 @@ test('with onFailure: revert a step that fails after the bake reverts, and conde
     outcome: 'reverted',
     classification: 'good-failure',
     reverted: { by: 'health', bad: true },
-    reason: 'reverted by itself: first: after the bake: slow failed: it does not work',
+    reason: 'reverted automatically: first: after the bake: slow failed: it does not work',
   });
   expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:1': 6 }, { 'kv:1': 6 }]);
 });

@@ -35,7 +35,11 @@ export function trustAfter(trust: Trust, outcome: AskOutcome, now: number): Trus
     case 'lied':
       return { ...trust, lies: lies + 1, restsUntil: now + backOff(10 * MINUTE, lies + 1, 120 * MINUTE) };
     case 'failed':
-      return { ...trust, failures: failures + 1, restsUntil: later(trust, now + backOff(1000, failures + 1, 2 * MINUTE)) };
+      return {
+        ...trust,
+        failures: failures + 1,
+        restsUntil: later(trust, now + backOff(1000, failures + 1, 2 * MINUTE)),
+      };
     case 'busy':
       return { ...trust, refusals: refusals + 1, restsUntil: later(trust, now + backOff(100, refusals + 1, 5000)) };
   }

@@ -86,7 +86,7 @@ describe('roles', () => {
     ['user:alice', 'cancel', 'yes: owners of kvstore through group:storage'],
     ['user:root', 'cancel', 'yes: platform.admins through group:platform'],
     ['user:wendy', 'cancel', 'user:wendy is not an owner of kvstore: group:storage (user:alice, user:bob)'],
-    [null, 'cancel', 'cancel takes somebody who is known: send a token'],
+    [null, 'cancel', 'cancel needs an actor who is known: send a token'],
     [null, 'read', 'yes: everybody'],
     ['user:alice', 'submit', 'submit does not come in through the door command-line'],
     ['user:alice', 'deploy', 'deploy is what pipelines do, and no principal'],
@@ -329,7 +329,7 @@ describe('protection that owners cannot remove', () => {
     const rule = { pipelines: ['prod-*'], emergency: false };
     const none = facts({ admins: ['user:root'], protection: [rule] });
     expect(why(asked('user:alice', 'push', prod(), none))).toBe(
-      'platform.protection.0 lets nobody push prod-kv in an emergency; it is for admins',
+      'platform.protection.0 forbids emergency pushes of prod-kv except by admins',
     );
     const many = facts({
       admins: ['user:root'],

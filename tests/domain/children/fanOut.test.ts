@@ -178,7 +178,7 @@ describe('a shard', () => {
     const view = childrenView(shardLost(told, 0, 'release/inference/3/children/0'));
     expect(view).toMatchObject({ state: 'failed', succeeded: 2, failed: 5, running: 0, waiting: 0 });
     expect(view.failures[0]?.reason).toBe(
-      'this shard ended without a word: nobody knows what became of 5 of its children',
+      'this shard ended without a report: the fate of 5 of its children is unknown',
     );
   });
 

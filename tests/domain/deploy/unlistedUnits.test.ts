@@ -9,14 +9,14 @@ test.each<[string, number, readonly UnlistedUnit[], string]>([
     'what it ran, where the push type says no more',
     1,
     [{ id: 'y', version: 'kv:1' }],
-    'y (it ran kv:1 before, and nobody says what it runs now) is not listed any more',
+    'y (it ran kv:1 before, and its present version is unknown) is not listed any more',
   ],
-  ['that nobody says', 1, [{ id: 'y', version: null }], 'y (nobody says what it runs) is not listed any more'],
+  ['of an unknown version', 1, [{ id: 'y', version: null }], 'y (its version is unknown) is not listed any more'],
   [
     'the first of many',
     9,
     [one, { id: 'z', version: null }],
-    'y (2 of 6 tasks run kv:2), z (nobody says what it runs) and 7 others are not listed any more',
+    'y (2 of 6 tasks run kv:2), z (its version is unknown) and 7 others are not listed any more',
   ],
 ])('a unit that is not listed any more is named with %s', (_, count, units, words) => {
   expect(describeUnlisted({ count, units }, 'kv:2')).toBe(words);
