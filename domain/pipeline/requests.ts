@@ -229,20 +229,17 @@ export function refuseCancelQueued(state: PipelineState, number: number, command
   return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
-/** Never refused for their number: a repeated rollback is the one under way. */
+/**
+ * Never refused for their number: a repeated rollback is the one under way. A rollback that could not deploy the artifacts that it would
+ * bring is refused.
+ */
 export function refuseRollBack(state: PipelineState, of: number, command: CommandInput): Refusal | undefined {
   const forbidden = refuseCommand(state, command);
   if (forbidden) return forbidden;
   if (rollbackUnderWay(state, of) !== undefined) return undefined;
   const back = findRollbackArtifacts(state, of);
-  return 'impossible' in back ? { code: 'invalid-state', message: back.impossible } : undefined;
-}
-
-/** Refuses a rollback that could not deploy the artifacts that it would bring. */
-export function refuseLacking(state: PipelineState, of: number): Refusal | undefined {
-  const back = rollbackUnderWay(state, of) === undefined ? findRollbackArtifacts(state, of) : [];
-  const lacking = 'impossible' in back || back.length === 0 ? undefined : explainLackingInputs(state, back);
-  return lacking === undefined ? undefined : { code: 'invalid-state', message: lacking };
+  const why = 'impossible' in back ? back.impossible : explainLackingInputs(state, back);
+  return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
 function refuseCommand(state: PipelineState, command: CommandInput): Refusal | undefined {

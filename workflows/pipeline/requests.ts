@@ -8,7 +8,6 @@ import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
   refuseCancelQueued,
   refuseEmergency,
-  refuseLacking,
   refuseRelease,
   refuseReportTo,
   refuseRerun,
@@ -77,12 +76,7 @@ export function answerRequests(run: PipelineRun): void {
   answerUpdate(run, submitUpdate, submit, ({ artifacts, trigger }) =>
     refuseSubmission(run.known(), artifacts, trigger),
   );
-  answerUpdate(
-    run,
-    rollBackUpdate,
-    rollBack,
-    ({ of, ...command }) => refuseRollBack(run.known(), of, command) ?? refuseLacking(run.known(), of),
-  );
+  answerUpdate(run, rollBackUpdate, rollBack, ({ of, ...command }) => refuseRollBack(run.known(), of, command));
   onSignal(rollBackSignal, (input) => rollBackLate(run, input), isRollBack);
   answerUpdate(run, cancelQueuedUpdate, cancel, ({ number, ...command }) =>
     refuseCancelQueued(run.known(), number, command),

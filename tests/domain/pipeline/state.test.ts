@@ -420,6 +420,17 @@ describe('a request is refused', () => {
     expect(refuseRollBack(rolling, 2, { actor: 'user:alice' })).toBeUndefined();
     expect(rollbackUnderWay(rolling, 2)).toBe(rolling.nextNumber - 1);
   });
+
+  test('a rollback is refused where no earlier release had an artifact that the pipeline file deploys now', () => {
+    const two = good(good(pipelineOf(), 'kv:1'), 'kv:2');
+    const { deploy } = two.spec.actions;
+    const actions = { ...two.spec.actions, deploy: { ...deploy, inputs: [...deploy!.inputs, 'model'] } };
+    const wanting = { ...two, spec: { ...two.spec, actions } } as PipelineState;
+    expect(refuseRollBack(wanting, 2, { actor: 'user:alice' })).toMatchObject({
+      code: 'invalid-state',
+      message: expect.stringMatching(/^no earlier release had model, which the pipeline file now deploys: release/),
+    });
+  });
 });
 
 describe('the verbs of a pipeline', () => {
