@@ -6,9 +6,9 @@ import { formatIdentity, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import type { Principal } from '../domain/principals';
 
-/** The owners on whose behalf an activity acts; unknown if its workflow began before this field existed. */
+/** The owners on whose behalf an activity acts. */
 export interface Authority {
-  /** The present owners of the pipeline. */
+  /** The present owners of the pipeline; left out by questions that change nothing. */
   readonly owners?: readonly Principal[];
   /** It restores an earlier state, which needs no permission. */
   readonly back?: true;

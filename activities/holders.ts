@@ -1,4 +1,4 @@
-import { activityInfo, log } from '@temporalio/activity';
+import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
 import type { BroughtVersion } from '../domain/broughtVersions';
@@ -8,7 +8,6 @@ import {
   CANARIES_MEMO,
   listCanaries,
   FREE_MUTEX,
-  freeFrom,
   type Canary,
   type LockRequest,
   type Mutex,
@@ -40,9 +39,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
     if (last.runs && (await trySignal(client, { lockId, runId: last.runId }, signal, message))) return;
     // A lock that has ended since then knows the version that its last holder brought.
     const { mutex: lost, brought } = last.runs ? await lastLock(client, lockId) : last;
-    // A worker from before 0.3 begins with exactly this fence.
-    const { currentAttemptScheduledTimestampMs: serverMs } = activityInfo();
-    const carried = brought ? { ...(lost ?? freeFrom(serverMs)), brought } : lost;
+    const carried = brought ? { ...(lost ?? FREE_MUTEX), brought } : lost;
     await client.workflow.signalWithStart('lock', {
       workflowId: lockId,
       taskQueue,

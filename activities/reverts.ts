@@ -50,7 +50,7 @@ export interface SentRevert {
   readonly gone: NamedUnits;
   /** Units that the push type does not take back, with reasons; only the first if there are many. */
   readonly refused: readonly MissedTarget[];
-  /** Left out by activities from before 0.3, which name all refused units. */
+  /** The number of all refused units; left out if there are none. */
   readonly refusedCount?: number;
   /** Units that stay unchanged, since their earlier version is unknown; left out if there are none. */
   readonly withoutPast?: NamedUnits;

@@ -58,15 +58,10 @@ export const isCanary = (value: unknown): value is Canary =>
 export const FREE_MUTEX: Mutex = { holder: null, queue: [], fence: 0 };
 
 /**
- * A free mutex that may have existed before: its fences begin at the present time (ms), which is above any fence that
- * the former one gave, because the owner changes less than once a millisecond.
- */
-export const freeFrom = (nowMs: number): Mutex => ({ ...FREE_MUTEX, fence: nowMs });
-
-/**
- * The mutex with which a lock begins. A free one takes its fences from the server's time, never from the clock of a
- * worker: fences of a slow clock would be refused, and those of a fast one would cause the next ones to be refused. A
- * held one keeps the fence of its holder.
+ * The mutex with which a lock begins. A free one may have existed before: its fences begin at the present time (ms), which is above any
+ * fence that the former one gave, because the owner changes less than once a millisecond. The time is the server's, never that of a
+ * worker: fences of a slow clock would be refused, and those of a fast one would cause the next ones to be refused. A held one keeps the
+ * fence of its holder.
  */
 export const revive = (carried: Mutex | null, nowMs: number): Mutex =>
   carried?.holder ? carried : { ...FREE_MUTEX, ...carried, fence: nowMs };

@@ -1,6 +1,6 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
 import { createCancelledEnding, createSuccessEnding, type Ending } from '../domain/deploy/outcome';
-import { recordBrought, deployResult } from '../domain/deploy/result';
+import { buildBroughtReport, deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId } from '../domain/ids';
 import { findRevert, findStop } from '../domain/deploy/stop';
@@ -9,7 +9,7 @@ import { deployTrace } from '../domain/trace';
 import { deployStatus } from '../domain/deploy/view';
 import { keepCanary, undoCanary } from './deploy/canary';
 import { checkBaseline, passGates } from './deploy/gates';
-import { pushAll } from './deploy/phase';
+import { runPhases } from './deploy/phase';
 import { introduce, prepare } from './deploy/prepare';
 import { revert } from './deploy/revert';
 import { handleMessages } from './deploy/messages';
@@ -37,31 +37,31 @@ export async function deploy(input: DeployInput, carried?: DeployRecord): Promis
 }
 setWorkflowOptions(buildVersioningOptions('deploy'), deploy);
 
-/** Pushes until the version is everywhere, or until there is a reason to stop; then it stays as it is, or goes back. */
+/** Runs the plan until the version is everywhere or a reason stops it. A cancelled deploy leaves its tasks as they are; a reverted one brings them back. */
 async function performDeploy(run: DeploySession): Promise<Ending> {
   const pushed = await runInterruptible(
     () => findStop(run.record),
-    () => push(run),
+    () => runPlan(run),
   );
   if (run.input.canary) return undoCanary(run, pushed);
   if (pushed.kind === 'done') return pushed.value;
   await undoStopped(run);
-  const toRevert = findRevert(run.record);
-  if (toRevert === null) return createCancelledEnding(run.record.control, run.record.updates.length > 0);
-  const ending = await revert(run, toRevert);
+  const revertReason = findRevert(run.record);
+  if (revertReason === null) return createCancelledEnding(run.record.control, run.record.updates.length > 0);
+  const ending = await revert(run, revertReason);
   await undoReverted(run);
   return ending;
 }
 
-async function push(run: DeploySession): Promise<Ending> {
+async function runPlan(run: DeploySession): Promise<Ending> {
   const refused = await introduce(run);
   if (refused) return refused;
-  if (!run.input.canary) await acquire(run);
+  if (!run.input.canary) await acquireLock(run);
   const impossible = await prepare(run);
   if (impossible) return impossible;
   if (run.window) await passGates(run);
   if (run.record.updates.length === 0) await checkBaseline(run);
-  await pushAll(run);
+  await runPhases(run);
   return run.input.canary ? keepCanary(run) : createSuccessEnding(run.input, run.record);
 }
 
@@ -69,19 +69,20 @@ async function push(run: DeploySession): Promise<Ending> {
  * One release at a time per service. The units are read once the lock is held, since another deploy may have continued
  * while this one waited.
  */
-async function acquire(run: DeploySession): Promise<void> {
-  if (run.isHolding) return;
+async function acquireLock(run: DeploySession): Promise<void> {
+  if (run.holdsLock) return;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
   const asking = { owner: releaseId(pipeline, release), requester: run.workflowId, urgent: run.isUrgent };
   // The lock may have been terminated before it answered. Asking again has no other effect.
   do await holders(run.isUrgent).requestLock(run.lockId, asking, settings);
   while (
-    !(await until(() => run.isHolding, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' }))
+    !(await until(() => run.holdsLock, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' }))
   );
 }
 
 async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployResult> {
+  // Accounts for the time up to now, which the result contains.
   run.patch({});
   const result = deployResult(ending, run.input, run.record);
   run.set((record, now) =>
@@ -91,16 +92,16 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
   measure(...deployMeasures(result));
   traceEnded(deployTrace(deployStatus(run.record, run.input, Date.now())));
   if (run.record.service !== null) await releaseLock(run, result);
-  await run.drained();
+  await run.drain();
   return result;
 }
 
 /**
- * A holder or canary leaves, and reports the versions that it brought. If the lock is already gone, there is nothing to
- * release.
+ * Frees the lock, and reports the versions that the deploy brought. A canary leaves it, and reports none. If the lock is already gone,
+ * there is nothing to free.
  */
 async function releaseLock(run: DeploySession, result: DeployResult): Promise<void> {
-  const brought = recordBrought(run.input, run.record, result);
+  const brought = buildBroughtReport(run.input, run.record, result);
   await getExternalWorkflowHandle(run.lockId)
     .signal(releaseLockSignal, run.workflowId, ...(brought ? [brought] : []))
     .catch(() => undefined);

@@ -49,7 +49,7 @@ export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTIN
       });
       if (!changed) await run.look();
     }
-    await run.drained();
+    await run.drain();
     const view = childrenView(run.state);
     retag({ ConveyorState: view.state, ConveyorOutcome: view.state });
     return view;

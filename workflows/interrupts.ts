@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 
-/** The end of interruptible work: its own, or the reason for which it was interrupted. */
-export type Interruptible<T, R> =
+/** How interruptible work ended: with its value, or by a reason. */
+export type InterruptibleOutcome<T, R> =
   { readonly kind: 'done'; readonly value: T } | { readonly kind: 'interrupted'; readonly reason: R };
 
 /** Work in this scope is interrupted as soon as there is a reason. */
@@ -31,21 +31,22 @@ export const isInterruption = (error: unknown): boolean => error instanceof Inte
 export async function runInterruptible<T, R>(
   findReason: () => R | null,
   work: () => Promise<T>,
-): Promise<Interruptible<T, R>> {
+): Promise<InterruptibleOutcome<T, R>> {
   const scope = new InterruptibleScope(findReason);
   try {
     const value = await scope.run(async () => {
       throwIfInterrupted();
       const done = await work();
-      // Its clean-up may have outlasted the arrival of a reason.
+      // A reason may have come during its clean-up, which throws nothing.
       throwIfInterrupted();
       return done;
     });
     return { kind: 'done', value };
   } catch (error) {
     if (!(error instanceof Interruption) || error.scope !== scope) throw error;
+    // A reason of an outer scope counts first.
     throwIfInterrupted();
-    // It may be gone by now, since an interrupted wait may have work to finish.
+    // The error keeps the reason, which may be gone: an interrupted wait can take a while to end.
     return { kind: 'interrupted', reason: error.reason as R };
   }
 }
@@ -66,10 +67,16 @@ export function findInterruption(scopes: readonly InterruptibleScope[]): Interru
   return undefined;
 }
 
-/** For a step that has given the reason itself, or that has not waited for a while. */
+/** For work that has not waited for a while. */
 export function throwIfInterrupted(): void {
   const interruption = findInterruption(listInterruptibleScopes());
   if (interruption) throw interruption;
+}
+
+/** Interrupts the work that calls it, which has just given the reason itself. */
+export function interrupt(): never {
+  throwIfInterrupted();
+  throw new Error('there is no reason to interrupt');
 }
 
 /** Does `work` while `other` runs beside it. The end of the work ends `other`. */

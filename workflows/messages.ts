@@ -101,9 +101,9 @@ export interface StartResult {
   readonly duplicate: boolean;
   /** The number of approvals that an emergency waits for; left out if it waits for none. */
   readonly approvals?: number;
-  /** For a rollback: no other deploy starts until a person unholds the pipeline. Workers before 0.3 leave it out. */
+  /** For a rollback: no other deploy starts until a person unholds the pipeline. */
   readonly isHeld?: boolean;
-  /** For a rollback: the versions that it brings back. Workers before 0.3 leave it out. */
+  /** For a rollback: the versions that it brings back. */
   readonly brings?: readonly string[];
   /** The inputs that were left out and whose latest version failed, with the version taken instead, in words. */
   readonly passedOver?: readonly string[];

@@ -1,7 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { findInterruption, listInterruptibleScopes, throwIfInterrupted } from './interrupts';
 
-/** How work ended that was waited for to its end. */
+/** How work ended by itself. */
 export type Settled<T> =
   { readonly kind: 'done'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -14,12 +14,12 @@ export interface Timeout {
   readonly summary: string;
 }
 
-export interface SettleOptions {
-  /** Work that is given up is waited for until it has really ended, so that nothing which follows overtakes it. */
-  readonly settles?: boolean;
+export interface EndOptions {
+  /** If the wait ends early, it still waits for the work to end, so that no later call overtakes it. */
+  readonly awaitsEnd?: boolean;
 }
 
-export interface WaitOptions extends SettleOptions {
+export interface WaitOptions extends EndOptions {
   /** Ends the wait early. */
   readonly wake?: () => boolean;
   readonly timeout?: Timeout | undefined;
@@ -38,7 +38,7 @@ export class BackgroundTasks {
     return this.running.size;
   }
 
-  async drained(): Promise<void> {
+  async drain(): Promise<void> {
     await Promise.all(this.running);
   }
 }
@@ -53,7 +53,7 @@ const never = () => false;
 export async function waitFor<T>(
   background: BackgroundTasks,
   start: () => Promise<T>,
-  { wake = never, timeout, settles = false }: WaitOptions,
+  { wake = never, timeout, awaitsEnd = false }: WaitOptions,
 ): Promise<WaitOutcome<T>> {
   throwIfInterrupted();
   if (wake()) return { kind: 'woken' };
@@ -70,15 +70,15 @@ export async function waitFor<T>(
     return ended ?? { kind: inTime ? 'woken' : 'timeout' };
   } finally {
     scope.cancel();
-    if (settles) await work;
+    if (awaitsEnd) await work;
   }
 }
 
-/** Runs `start` to its end. @throws an interruption, as `waitFor` does */
+/** Runs `start` to its end. @throws an interruption, as `waitFor` does. */
 export async function settle<T>(
   background: BackgroundTasks,
   start: () => Promise<T>,
-  options: SettleOptions = {},
+  options: EndOptions = {},
 ): Promise<Settled<T>> {
   const waited = await waitFor(background, start, options);
   // Neither can happen without a wake-up and a timeout.
@@ -91,6 +91,7 @@ export async function settle<T>(
  * @throws an interruption, if the work around it is interrupted.
  */
 export async function until(wake: () => boolean, timeout?: Timeout): Promise<boolean> {
+  // Temporal evaluates conditions outside the scope, so they cannot look it up.
   const scopes = listInterruptibleScopes();
   let interruption = findInterruption(scopes);
   if (interruption) throw interruption;
@@ -103,4 +104,9 @@ export async function until(wake: () => boolean, timeout?: Timeout): Promise<boo
   interruption ??= findInterruption(scopes);
   if (interruption) throw interruption;
   return inTime;
+}
+
+/** Waits for a time. @throws an interruption, as `until` does. */
+export async function waitOut(time: Timeout): Promise<void> {
+  await until(never, time);
 }

@@ -22,6 +22,6 @@ export function failureIn({
   );
 }
 
-/** Fields that servers before 0.3 leave out. */
+/** For an answer without these fields, such as the page of a proxy. */
 const toExitCode = (status: number): number =>
   [401, 403, 404].includes(status) ? 4 : [400, 413, 422].includes(status) ? 2 : 1;

@@ -16,8 +16,8 @@ export interface CheckSkip extends GivenCommand {
 }
 
 /**
- * The commands of operators that the deploy has not carried out completely: the fold of all commands taken so far. The
- * runner reads it between steps and while it waits; handlers only fold commands into it.
+ * The commands of operators that the deploy has not carried out completely: the fold of all commands taken so far. Scopes find
+ * their reasons in it, and waits their wake-ups; handlers only fold commands into it.
  */
 export interface Control {
   readonly paused: Pause | null;

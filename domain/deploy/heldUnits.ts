@@ -22,7 +22,7 @@ export const toRollbackRights = (isRollback: boolean, imported: true | undefined
 
 export const areFewIds = (ids: readonly string[]): boolean => jsonBytes(ids) <= STATE_LIMITS.heldIds.max;
 
-/** Undefined if the units are many and their deploy began before 0.3, which kept no copy of them. */
+/** Undefined if the units are many and there is no copy of them. */
 export function buildHeldUnits(now: Snapshot, some: readonly string[] = []): HeldUnits | undefined {
   const ids = listSnapshotIds(now);
   if (ids && areFewIds(ids)) return { ids };

@@ -127,9 +127,8 @@ function findBlame(ending: Ending, pushType: string): string {
   return ending.kind === 'failed' ? pushTypeWords(pushType) : 'revert';
 }
 
-/** A pause of a workflow that began before dependencies had names is no more specific than this. */
+/** Names for pauses that wait for no dependency. */
 const BLAMES: Readonly<Partial<Record<Pause['by'], string>>> = {
-  dependency: 'a dependency',
   timeout: 'update timeout',
   unit: 'unavailable units',
 };

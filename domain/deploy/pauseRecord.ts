@@ -36,7 +36,7 @@ export function endPauseOfPhase(record: DeployRecord, nowMs: number): DeployReco
 }
 
 /** A resume found no healthy verdict. From now on health pauses the deploy, so that the next resume bakes again. */
-export function stillPaused(record: DeployRecord, nowMs: number, reason: string): DeployRecord {
+export function keepPaused(record: DeployRecord, nowMs: number, reason: string): DeployRecord {
   const text = `still paused: ${reason}`;
   if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
   const paused: Pause = { by: 'health', actor: null, at: formatTime(nowMs), reason };

@@ -15,14 +15,14 @@ export function startPhase(record: DeployRecord, { key, name }: PhasePlan, nowMs
 }
 
 /**
- * How a phase came to its end, by itself or not. `away`: all of its units have been left out meanwhile; `current`: all tasks already
- * run the version; `empty`: it has no unit.
+ * How a phase came to its end. `away`: all of its units have been left out meanwhile; `current`: all tasks already run the version;
+ * `empty`: it has no unit; `interrupted`: a person skipped it, or the deploy stopped.
  */
-export type PhaseEnd = 'updated' | 'away' | 'current' | 'empty';
+export type PhaseEnd = 'updated' | 'away' | 'current' | 'empty' | 'interrupted';
 
 /** Settles the state of a phase and drops the commands for it alone. */
 export function endPhase(record: DeployRecord, phase: PhasePlan, end: PhaseEnd, nowMs: number): DeployRecord {
-  if (end === 'updated' || end === 'away') return closePhase(record, phase, end === 'away', nowMs);
+  if (end !== 'current' && end !== 'empty') return closePhase(record, phase, end === 'away', nowMs);
   const isAway = end === 'empty' && record.skipped.length > 0;
   const skipped = isAway ? UNITS_AWAY : CURRENT;
   const text = isAway ? `${phase.name}: ${skipped}` : `${phase.name} is current already`;

@@ -35,7 +35,7 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
  * The versions that it has brought to its service, for the lock of the service. If it failed, the versions that it may have left there. A
  * follow-on completes the version of its release, and a canary is undone.
  */
-export function recordBrought(
+export function buildBroughtReport(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
   record: DeployRecord,
   { outcome, unchanged }: DeployResult,

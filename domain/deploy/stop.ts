@@ -4,10 +4,14 @@ import { change, note, phaseUnderWay, type DeployInput, type DeployRecord } from
 import { unitNames } from './unavailable';
 
 /** The reasons why a deploy ends its phases early. */
-export type Stop =
-  | { readonly kind: 'cancel' | Overtaken['why'] }
-  /** `by` is `health`, or the person who asked for the revert. */
-  | { readonly kind: 'revert'; readonly by: string; readonly reason: string };
+export type Stop = { readonly kind: 'cancel' | Overtaken['why'] } | RevertStop;
+
+/** `by` is `health`, or the person who asked for the revert. */
+export interface RevertStop {
+  readonly kind: 'revert';
+  readonly by: string;
+  readonly reason: string;
+}
 
 /**
  * The event that ends the phases early, if there is one: a person's revert, an unhealthy verdict, a cancel, or another release, in this
@@ -23,7 +27,7 @@ export function findStop(record: DeployRecord): Stop | null {
 }
 
 /** The revert that goes before everything else, if there is one. */
-export function findRevert(record: DeployRecord): Extract<Stop, { kind: 'revert' }> | null {
+export function findRevert(record: DeployRecord): RevertStop | null {
   const stop = findStop(record);
   return stop?.kind === 'revert' ? stop : null;
 }

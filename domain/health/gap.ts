@@ -11,7 +11,7 @@ export const markEvaluated = (fold: HealthFold, at: number): HealthFold => ({ ..
 /** With `for.within`, the last evaluations count from any time; all other runs end in a gap. */
 export function acrossGap(fold: HealthFold, now: number, intervalMs: number): HealthFold {
   const at = fold[LAST]?.at;
-  // Before 0.3, this was not recorded.
+  // There is none before the first evaluation.
   if (at === undefined || now - at <= Math.max(2 * intervalMs, MINUTE_MS)) return fold;
   return Object.fromEntries(
     Object.entries(fold).flatMap(([key, { recent }]) => (recent === undefined ? [] : [[key, { recent }]])),

@@ -31,7 +31,7 @@ export async function settling(): Promise<unknown> {
   const work = () => CancellationScope.nonCancellable(() => condition(() => reasons.finished));
   return runInterruptible(
     () => reasons.outer,
-    () => settle(new BackgroundTasks(), work, { settles: true }),
+    () => settle(new BackgroundTasks(), work, { awaitsEnd: true }),
   );
 }
 

@@ -117,6 +117,17 @@ test('a deploy whose push type contradicts itself again and again waits for a pe
   await succeeds(stubborn);
 });
 
+test('a revert that comes while a failed try is given up waits for no person', async () => {
+  let cancels = 0;
+  let silent = true;
+  lying(({ method }) => (method === 'cancelUpdates' && (cancels += 1) > 3 && silent ? away() : undefined));
+  const stubborn = await deploy(2, { healthChecks: [] });
+  await stubborn.reaches(({ paused }) => paused?.by === 'dependency', { stepMs: 5_000 });
+  await stubborn.command('revert');
+  silent = false;
+  expect(await stubborn.ended()).toMatchObject({ outcome: 'reverted', reverted: { by: 'user:alice' } });
+});
+
 test('nor does it succeed because its time is up meanwhile', async () => {
   let failures = 4;
   const honest = lying(({ method }) => (method === 'trackUpdates' && failures-- > 0 ? away() : undefined));

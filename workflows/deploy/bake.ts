@@ -8,7 +8,7 @@ import { formatSummary } from '../../domain/markdown';
 import { formatTime } from '../../domain/text';
 import { promptPush } from '../proxies';
 import { getFailureMessage } from './calls';
-import { lookbackMs, toHealthReport, watch, watchable } from './health';
+import { computeLookbackMs, toHealthReport, watch, canWatch } from './health';
 import { whilePaused } from './pause';
 import { runInterruptible } from '../interrupts';
 import { until } from '../waitFor';
@@ -35,56 +35,56 @@ async function awaitHealthyBake(run: UpdateRunner, phase: PhasePlan): Promise<vo
   let fold: HealthFold | undefined;
   for (;;) {
     const { pausedGroups } = run.record;
-    const isHeld = pausedGroups.length > 0;
-    if (run.isHalted || isHeld) await stopRest(run);
-    showUntil(run, isHeld ? null : endMs);
-    const seen = await watchUntil(run, phase, isHeld ? null : endMs, fold);
+    const isGroupPaused = pausedGroups.length > 0;
+    if (run.isHalted || isGroupPaused) await stopRest(run);
+    showUntil(run, isGroupPaused ? null : endMs);
+    const seen = await watchUntil(run, phase, isGroupPaused ? null : endMs, fold);
     if (seen === 'woken') {
       resumeAtOnce(run);
       continue;
     }
     fold = seen.fold;
     if (run.record.pausedGroups !== pausedGroups && seen.verdict !== 'unhealthy') {
-      endMs = Math.max(endMs, Date.now() + lookbackMs(run.input));
+      endMs = Math.max(endMs, Date.now() + computeLookbackMs(run.input));
       continue;
     }
     const step = afterWatch(seen, extended);
     if (step.kind === 'pass') return;
     if (step.kind === 'extend') {
       extended ||= step.counts;
-      endMs = Date.now() + lookbackMs(run.input);
+      endMs = Date.now() + computeLookbackMs(run.input);
       run.note('bake-extended', `${phase.name} keeps baking until ${formatTime(endMs)}: ${seen.reason}`);
     } else {
       const by = step.kind === 'pause' ? step.by : 'health';
       revertOrPause(run, { action: step.kind, reason: step.reason }, by);
       showUntil(run, null);
       await whilePaused(run);
-      endMs = Date.now() + (by === 'dependency' ? lookbackMs(run.input) : phase.bakeMs);
+      endMs = Date.now() + (by === 'dependency' ? computeLookbackMs(run.input) : phase.bakeMs);
       extended = false;
     }
   }
 }
 
-type Seen = BakeWatchResult & { readonly fold: HealthFold | undefined };
+type BakeWatch = BakeWatchResult & { readonly fold: HealthFold | undefined };
 
 async function watchUntil(
   run: UpdateRunner,
   phase: PhasePlan,
   endMs: number | null,
   fold: HealthFold | undefined,
-): Promise<Seen | 'woken'> {
+): Promise<BakeWatch | 'woken'> {
   const { skippedChecks } = run.record.control;
   const wake = () =>
     run.record.control.skippedChecks !== skippedChecks ||
     run.record.control.resuming !== null ||
-    (run.isHalted && run.update.hasRest);
+    (run.isHalted && run.updates.hasRest);
   const summary = `bake ${phase.name} until ${endMs === null ? 'no group is paused' : formatTime(endMs)}`;
   const leftMs = endMs === null ? 0 : Math.max(0, endMs - Date.now());
-  if (!watchable(run)) {
+  if (!canWatch(run)) {
     const woken = leftMs > 0 ? await until(wake, { afterMs: leftMs, summary }) : wake();
     return woken ? 'woken' : UNCHECKED;
   }
-  const graceMs = run.input.settings.dependencyGraceMs + lookbackMs(run.input);
+  const graceMs = run.input.settings.dependencyGraceMs + computeLookbackMs(run.input);
   const giveUpMs = endMs === null ? undefined : leftMs + graceMs;
   const waited = await watch(
     run,
@@ -99,7 +99,7 @@ async function watchUntil(
  * Without checks, the liveness that the push type reports is the only evidence, and the updates have already waited for
  * it.
  */
-const UNCHECKED: Seen = {
+const UNCHECKED: BakeWatch = {
   verdict: 'healthy',
   action: 'none',
   young: false,

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TerminatedFa
 import { patientPush, promptPush } from '../proxies';
 import { findStop } from '../../domain/deploy/stop';
 import { isInterruption } from '../interrupts';
-import { until, type SettleOptions } from '../waitFor';
+import { until, waitOut, type EndOptions } from '../waitFor';
 import type { PushCaller } from './needs';
 import type { DeployRecorder } from './recorder';
 
@@ -20,7 +20,7 @@ export async function callUntilAnswered<T>(
   run: PushCaller,
   what: string,
   call: PushCall<T>,
-  options?: SettleOptions,
+  options?: EndOptions,
 ): Promise<Answer<T>> {
   const { pushType } = run.input.spec;
   let push = promptPush(run.input.settings, run.isUrgent);
@@ -38,9 +38,9 @@ export async function callUntilAnswered<T>(
       push = patientPush(run.isUrgent);
     }
   } catch (error) {
-    // No call is made any more, so the deploy would not notice that the push type answers again.
-    const isUnneeded = isInterruption(error) && findStop(run.record) === null;
-    if (isUnneeded && run.paused?.by === 'dependency') run.unpause(`${what} is not needed any more`);
+    // The call ends, so the deploy would not notice that the push type answers again.
+    const isEarly = isPaused && isInterruption(error) && findStop(run.record) === null;
+    if (isEarly && run.paused?.by === 'dependency') run.unpause(`${what} was interrupted`);
     throw error;
   }
 }
@@ -56,7 +56,7 @@ export async function askAgain<T>(ask: () => Promise<Answer<T>>): Promise<Answer
   for (let asked = 1; ; asked += 1) {
     const answer = await ask();
     if ('value' in answer || asked === MOST_ASKED) return answer;
-    await until(() => false, { afterMs: ASK_AGAIN_MS, summary: 'ask again' });
+    await waitOut({ afterMs: ASK_AGAIN_MS, summary: 'ask again' });
   }
 }
 

@@ -3,9 +3,9 @@ import { explainEmptyCanary } from '../../domain/deploy/canary';
 import { applyRevert } from '../../domain/deploy/control';
 import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
-import { findRevert, findStop, type Stop } from '../../domain/deploy/stop';
+import { findRevert, findStop, type RevertStop, type Stop } from '../../domain/deploy/stop';
 import { workflowIds } from '../../domain/ids';
-import { runInterruptible, type Interruptible } from '../interrupts';
+import { runInterruptible, type InterruptibleOutcome } from '../interrupts';
 import { canaryKeptSignal } from '../messages';
 import { waitWatching, whilePaused } from './pause';
 import { lookAtPresent } from './prepare';
@@ -24,16 +24,17 @@ export async function keepCanary(run: DeploySession): Promise<Ending> {
 }
 
 /** @param pushed how its phase ended. */
-export async function undoCanary(run: DeploySession, pushed: Interruptible<Ending, Stop>): Promise<Ending> {
+export async function undoCanary(run: DeploySession, pushed: InterruptibleOutcome<Ending, Stop>): Promise<Ending> {
   const before = captureControl(run);
   let since = before;
   if (run.record.updates.length > 0) {
     await prepareUndo(run);
     // Includes commands and verdicts that came while it waited to go back.
     since = captureControl(run);
-    // It counts as asked for before the revert, which it does not end.
+    // A cancel from before the revert must not end it.
     run.patch({ control: { ...run.record.control, cancel: null } });
-    const undone = await goBack(run, before.stop);
+    const always: RevertStop = { kind: 'revert', by: 'canary', reason: 'a canary is always undone' };
+    const undone = await revert(run, before.stop?.kind === 'revert' ? before.stop : always);
     if (undone.kind !== 'reverted') return undone;
     if (since.stop === null) since = captureControl(run);
   }
@@ -78,11 +79,6 @@ const captureControl = ({ record }: DeploySession) => ({ stop: findStop(record),
 async function prepareUndo(run: DeploySession): Promise<void> {
   run.set((record, now) => change(record, now, { control: applyRevert(record.control, record.control.revert) }));
   await learnPresent(run);
-}
-
-function goBack(run: DeploySession, stop: Stop | null): Promise<Ending> {
-  const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };
-  return revert(run, { kind: 'revert', by: why.by, reason: why.reason });
 }
 
 /**

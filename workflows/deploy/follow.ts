@@ -38,7 +38,7 @@ export async function follow(
   // A push type whose counts are doubted must settle the doubt before the time is up.
   const patienceMs = Math.min(transientMs, budget.leftMs / 2);
   const proof = order.brings ? { proof: { brings: order.brings, patienceMs } } : {};
-  const isTimed = !control.groups?.isHolding();
+  const isTimed = !control.groups?.hasPausedGroups();
   const waited = await run.waitFor(
     () =>
       pushWatchers(run.input.settings, run.isUrgent).followUpdates.executeWithOptions({ summary }, [

@@ -9,7 +9,7 @@ import { formatTime, withReason } from '../../domain/text';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { throwIfInterrupted } from '../interrupts';
 import { holders } from '../proxies';
-import { baselineChecks, toHealthReport, watchBaseline } from './health';
+import { listBaselineChecks, toHealthReport, watchBaseline } from './health';
 import { waitWatching, whilePaused } from './pause';
 import type { UpdateRunner } from './needs';
 import { SKEW_MS } from './window';
@@ -22,11 +22,12 @@ export async function passGates(run: UpdateRunner, phase?: PhasePlan): Promise<v
   const isFrozen = () => run.record.control.frozen !== null;
   for (;;) {
     await whilePaused(run);
+    // If no gate waited, no wait has looked for a reason: a newer release may have superseded the deploy.
     throwIfInterrupted();
     const { frozen } = run.record.control;
     if (frozen) run.pause('freeze', withReason(describeFreeze(frozen), frozen.reason));
     else if (await untilOpen(run, isFrozen)) continue;
-    else if (phase?.kind !== 'completion' || !(await untilCanariesLeft(run, isFrozen))) return;
+    else if (phase?.kind !== 'completion' || !(await awaitCanaryDepartures(run, isFrozen))) return;
   }
 }
 
@@ -43,7 +44,7 @@ export async function whileHalted(run: UpdateRunner): Promise<void> {
  * @returns whether it had to wait, in which case the caller checks the other gates again.
  */
 async function untilOpen(run: UpdateRunner, over = () => false): Promise<boolean> {
-  const closed = (await run.window?.closed(run)) ?? null;
+  const closed = (await run.window?.findClosed(run)) ?? null;
   if (closed === null) return false;
   const { opensAtMs, why = '' } = closed;
   const at = formatTime(opensAtMs);
@@ -61,7 +62,7 @@ async function untilOpen(run: UpdateRunner, over = () => false): Promise<boolean
  * A check that is already unhealthy pauses the deploy. Otherwise a fix would be reverted to the version that it fixes.
  */
 export async function checkBaseline(run: UpdateRunner): Promise<void> {
-  if (run.input.rollback || baselineChecks(run).length === 0) return;
+  if (run.input.rollback || listBaselineChecks(run).length === 0) return;
   run.enter('planning');
   const waited = await watchBaseline(run);
   if (waited.kind === 'woken') return;
@@ -101,9 +102,9 @@ export async function joinAsCanary(run: UpdateRunner, updateId: string, { isBack
 }
 
 /** For a completion that has begun: a canary joined before the push type accepted an update of the completion. */
-export async function untilNoCanary(run: UpdateRunner): Promise<void> {
+export async function passCanaries(run: UpdateRunner): Promise<void> {
   do await whilePaused(run);
-  while (await untilCanariesLeft(run));
+  while (await awaitCanaryDepartures(run));
   if (run.record.stage === 'waiting-lock') run.enter('updating');
 }
 
@@ -111,10 +112,10 @@ export async function untilNoCanary(run: UpdateRunner): Promise<void> {
  * A completion leaves no task out, so it waits until no canary is left on the units (docs/design/deploy.md#phases).
  * @returns whether it had to wait.
  */
-async function untilCanariesLeft(run: UpdateRunner, over = () => false): Promise<boolean> {
+async function awaitCanaryDepartures(run: UpdateRunner, over = () => false): Promise<boolean> {
   if (run.input.canary || run.input.rollback) return false;
-  const before = run.canariesLeft;
-  const canaries = await canariesNow(run, over);
+  const before = run.canaryDepartures;
+  const canaries = await readCanaries(run, over);
   const present = canariesOn(canaries ?? [], listSnapshotIds(run.record.fleet?.now ?? run.record.fleet?.snapshot));
   if (present.length === 0) {
     if (run.record.waitsForGuests.length > 0) run.patch({ waitsForGuests: [] });
@@ -123,7 +124,7 @@ async function untilCanariesLeft(run: UpdateRunner, over = () => false): Promise
   showCanaries(run, present);
   // The message that they have left is lost if the lock was terminated.
   const untilMs = Date.now() + run.input.settings.reconcileIntervalMs;
-  const isOver = () => run.canariesLeft > before || over();
+  const isOver = () => run.canaryDepartures > before || over();
   await waitWatching(run, { summary: 'until the canaries have left', untilMs }, isOver);
   const isInVain = Date.now() >= untilMs && !isOver() && run.paused === null;
   if (isInVain) await reviveLock(run, over);
@@ -149,7 +150,7 @@ async function reviveLock(run: UpdateRunner, over: () => boolean): Promise<void>
 }
 
 /** Undefined if something else has to be done first. */
-async function canariesNow(run: UpdateRunner, over: () => boolean): Promise<readonly Canary[] | undefined> {
+async function readCanaries(run: UpdateRunner, over: () => boolean): Promise<readonly Canary[] | undefined> {
   const waited = await run.waitFor(() => holders(run.isUrgent).guestsOf(run.lockId), { wake: over });
   if (waited.kind === 'failed') throw waited.error;
   return waited.kind === 'done' ? waited.value : undefined;

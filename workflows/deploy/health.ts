@@ -16,7 +16,7 @@ import { isRefusal, getFailureMessage } from './calls';
 import type { HealthWatcher } from './needs';
 
 /** The settings of a watch. A watch judges exactly the tasks that this deploy has updated so far. */
-interface Watch {
+interface WatchOptions {
   /** Shown in the Web UI. */
   readonly summary: string;
   readonly until: number | null;
@@ -33,15 +33,19 @@ interface Watch {
 }
 
 /** The most data that one evaluation reads, which is also the length of an extension of a bake; ms. */
-export const lookbackMs = ({ spec }: Pick<DeployInput, 'spec'>): number =>
+export const computeLookbackMs = ({ spec }: Pick<DeployInput, 'spec'>): number =>
   longestLookback(spec.healthChecks, spec.healthInterval);
 
 /** Whether there is anything to judge: checks, and tasks that this deploy has updated. */
-export const watchable = (run: HealthWatcher): boolean =>
-  run.input.spec.healthChecks.length > 0 && run.record.updates.some(run.update.isTaken);
+export const canWatch = (run: HealthWatcher): boolean =>
+  run.input.spec.healthChecks.length > 0 && run.record.updates.some(run.updates.isTaken);
 
 /** Watches the health of the updated tasks until the watch ends or `wake`; the last rows are saved in the record. */
-export function watch(run: HealthWatcher, options: Watch, wake: () => boolean): Promise<WaitOutcome<HealthReport>> {
+export function watch(
+  run: HealthWatcher,
+  options: WatchOptions,
+  wake: () => boolean,
+): Promise<WaitOutcome<HealthReport>> {
   return evaluate(
     run,
     run.input.spec.healthChecks,
@@ -58,33 +62,35 @@ export function watch(run: HealthWatcher, options: Watch, wake: () => boolean): 
  * deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
 export function watchBaseline(run: HealthWatcher): Promise<WaitOutcome<HealthReport>> {
-  const checks = baselineChecks(run);
+  const checks = listBaselineChecks(run);
   return evaluate(
     run,
     checks,
     [],
     {
       summary: 'health before the first phase',
-      until: run.input.emergency ? Date.now() : Date.now() + lookbackMs(run.input) + run.input.spec.healthInterval,
+      until: run.input.emergency
+        ? Date.now()
+        : Date.now() + computeLookbackMs(run.input) + run.input.spec.healthInterval,
       stopAt: ['healthy', 'inconclusive', 'errored'],
     },
     () => false,
   );
 }
 
-export const baselineChecks = (run: HealthWatcher): HealthCheck[] =>
+export const listBaselineChecks = (run: HealthWatcher): HealthCheck[] =>
   run.input.spec.healthChecks.filter((check) => check.compare === undefined);
 
 async function evaluate(
   run: HealthWatcher,
   checks: readonly HealthCheck[],
   updatedBy: readonly string[],
-  { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: Watch,
+  { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: WatchOptions,
   wake: () => boolean,
   groups?: ReturnType<typeof groupRules>,
 ): Promise<WaitOutcome<HealthReport>> {
   const { spec, settings } = run.input;
-  const lookback = lookbackMs(run.input);
+  const lookback = computeLookbackMs(run.input);
   const start = run.record.firstUpdateMs ?? Date.now();
   const activities = (run.paused ? patientPushWatchers : pushWatchers)(settings);
   const waited = await run.waitFor(

@@ -16,11 +16,8 @@ import type { UpdateControl } from './update';
 
 /** Lockstep (Conveyor §3.3): the traffic moves with the tasks, stride by stride (`domain/deploy/lockstep.ts`). */
 
-/**
- * Checks that the push type supports lockstep, before anything is updated. @returns why the deploy ends, if it does
- * not.
- */
-export async function cannotShift(run: PushCaller): Promise<Ending | undefined> {
+/** Checks, before any update, that the push type supports lockstep. @returns the ending if it does not. */
+export async function checkLockstep(run: PushCaller): Promise<Ending | undefined> {
   if (!run.input.spec.lockstep) return undefined;
   const nothing = { snapshot: { units: [] }, parts: [] };
   const answer = await shift(run, { step: 'plan', selection: nothing, percent: 0 });
@@ -35,10 +32,6 @@ export interface StridePart {
   /** The number of tasks of each unit; left out if the part has all that is wanted. */
   readonly counts?: TaskCounts;
   readonly isLast: boolean;
-}
-
-export interface LockstepRefusal {
-  readonly refused: string;
 }
 
 /** Rounding may leave nothing to do. */
@@ -64,14 +57,14 @@ export class Strides {
   constructor(private readonly run: UpdateRunner) {}
 
   /** @param now the counts of the present part. @returns the counts of all parts together, for display. */
-  counted({ totals, units }: UpdateUnitCounts): UpdateUnitCounts {
+  addCounts({ totals, units }: UpdateUnitCounts): UpdateUnitCounts {
     const now = { totals, units };
     this.seen = this.run.input.spec.lockstep ? addCounts(this.before, now) : now;
     return this.seen;
   }
 
   /** The present part is complete. */
-  through(): void {
+  completePart(): void {
     this.before = this.seen;
   }
 
@@ -79,10 +72,15 @@ export class Strides {
    * The part of a phase that may be updated now, after the traffic has been shifted for it; without lockstep the whole
    * phase.
    */
-  async next(phase: PhasePlan, work: PhaseWork, nth: number, hold: UpdateControl['hold']): Promise<StridePart> {
+  async planNext(
+    phase: PhasePlan,
+    work: PhaseWork,
+    nth: number,
+    awaitGo: UpdateControl['awaitGo'],
+  ): Promise<StridePart> {
     if (!this.run.input.spec.lockstep) return { isLast: true };
     const planned = await planStride(this.run, work);
-    await this.shiftForward(buildShift(planned, work.selection, `${phase.key}/${nth}`), hold);
+    await this.shiftForward(buildShift(planned, work.selection, `${phase.key}/${nth}`), awaitGo);
     return planned;
   }
 
@@ -90,11 +88,11 @@ export class Strides {
    * Before a phase bakes, the new version gets the same share of the traffic as of the tasks; after the completion that
    * is all of it.
    */
-  async settle(phase: PhasePlan, work: PhaseWork, hold: UpdateControl['hold']): Promise<void> {
+  async shiftForBake(phase: PhasePlan, work: PhaseWork, awaitGo: UpdateControl['awaitGo']): Promise<void> {
     const { run } = this;
     if (!run.input.spec.lockstep) return;
     const planned = await planStride(run, work);
-    await this.shiftForward(buildShift(planned, work.selection, `${phase.key}/end`), hold);
+    await this.shiftForward(buildShift(planned, work.selection, `${phase.key}/end`), awaitGo);
     run.note('traffic-shifted', `${roundForDisplay(planned.percent)}% of the traffic goes to ${run.input.version}`);
   }
 
@@ -102,10 +100,10 @@ export class Strides {
    * The part of a revert that may be taken back now, after its traffic has moved to the old version as far as that has tasks. Without
    * counts, or if traffic stayed, requests would reach tasks that are down. So the revert asks again if a shift is refused.
    */
-  async nextBack(request: RevertRequest, nth: number): Promise<StridePart | LockstepRefusal> {
+  async planNextBack(request: RevertRequest, nth: number): Promise<Answer<StridePart>> {
     const { run } = this;
     const { version, spec } = run.input;
-    if (!spec.lockstep) return { isLast: true };
+    if (!spec.lockstep) return { value: { isLast: true } };
     const counted = await answerBack(run, 'needsPush', () =>
       callUntilAnswered(run, 'needsPush', (push) => push.planStrideBack(run.call, request)),
     );
@@ -116,14 +114,14 @@ export class Strides {
     if ('refused' in shifted) return shifted;
     const isAll = planned.percent === 0 && planned.isLast && unitsWithoutPast(run.record).length === 0;
     if (isAll) run.note('traffic-shifted', `no traffic goes to ${version} any more`);
-    return planned;
+    return { value: planned };
   }
 
-  private async shiftForward(traffic: Shift, hold: UpdateControl['hold']): Promise<void> {
+  private async shiftForward(traffic: Shift, awaitGo: UpdateControl['awaitGo']): Promise<void> {
     const { run } = this;
     for (;;) {
-      await hold();
-      const shifted = await runInterruptible(run.findHalt, () => this.shiftOnce(traffic));
+      await awaitGo();
+      const shifted = await runInterruptible(run.findCallStop, () => this.shiftOnce(traffic));
       if (shifted.kind === 'interrupted') continue;
       const { value: answer } = shifted;
       if ('value' in answer) return;
@@ -169,5 +167,5 @@ function shift(run: PushCaller, traffic: Shift): Promise<Answer<boolean>> {
   };
   const request = { ...traffic, toVersion: run.input.version };
   const call: PushCall<boolean> = (push) => push.shiftTraffic.executeWithOptions(options, [run.call, request]);
-  return callUntilAnswered(run, 'shiftTraffic', call, { settles: true });
+  return callUntilAnswered(run, 'shiftTraffic', call, { awaitsEnd: true });
 }

@@ -36,36 +36,36 @@ export function handleMessages(run: DeploySession): void {
   const { input } = run;
   setHandler(statusQuery, () => deployStatus(run.record, input, Date.now()));
   onSignal(policySignal, (policy) => void (run.policy = policy), isPolicy);
-  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen), isFreezeNotice);
+  onSignal(frozenSignal, (frozen) => applyFreeze(run, frozen), isFreezeNotice);
   onSignal(canaryKeepOverSignal, () => void (run.keepOver = true));
-  onSignal(canaryLeftSignal, () => void (run.canariesLeft += 1));
+  onSignal(canaryLeftSignal, () => void (run.canaryDepartures += 1));
   onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken), isOvertakingNotice);
-  onSignal(lockGrantedSignal, (grant) => holds(run, grant), isLockGrant);
+  onSignal(lockGrantedSignal, (grant) => takeLock(run, grant), isLockGrant);
   openInbox<DeployVerb>({
     verbs: DEPLOY_VERBS,
     permit: (actor) => (mayCommand(run.policy, actor) ? undefined : `${actor} is not an owner of ${input.pipeline}`),
-    whyNot: (verb, command) => whyNot(situation(run), verb, command),
+    whyNot: (verb, command) => whyNot(toSituation(run), verb, command),
     take: (verb, command) => takeCommand(run, verb, command),
     record: (command) => recordCommand(run, command),
     proofs: () => run.record.proofs,
     believe: (proofs) => run.patch({ proofs }),
     unknownSignal: (name) => run.note('ignored', `ignored the unknown signal ${name}`),
   });
-  CancellationScope.current().cancelRequested.catch(() => cancelRequested(run));
+  CancellationScope.current().cancelRequested.catch(() => handleCancelRequest(run));
 }
 
-const situation = ({ record, input }: DeploySession) => toDeploySituation(record, input.spec);
+const toSituation = ({ record, input }: DeploySession) => toDeploySituation(record, input.spec);
 
 function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput): string {
-  const now = situation(run);
+  const now = toSituation(run);
   const effect = describeEffect(verb, now, command);
   if (verb === 'revert' && isReverting(now)) return effect;
   run.set((record, at) => change(record, at, { control: take(record.control, verb, command, at) }));
   return effect;
 }
 
-function holds(run: DeploySession, { fence, brought = [] }: LockGrant): void {
-  run.isHolding = true;
+function takeLock(run: DeploySession, { fence, brought = [] }: LockGrant): void {
+  run.holdsLock = true;
   const { pipeline, action, spec, rollback, followOn } = run.input;
   // Other deploys bring their version to all units.
   const since = rollback || followOn ? listBroughtSince(brought, { pipeline, action, config: hashConfig(spec) }) : [];
@@ -81,14 +81,14 @@ function recordCommand(run: DeploySession, command: CommandRecord): void {
  * Temporal's own cancel request counts as the verb `cancel`; during a revert it is recorded and ignored
  * (docs/design/deploy.md#verbs).
  */
-function cancelRequested(run: DeploySession): void {
-  const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL) ?? whyOnlyPersons(situation(run));
+function handleCancelRequest(run: DeploySession): void {
+  const why = whyNot(toSituation(run), 'cancel', TEMPORAL_CANCEL) ?? whyOnlyPersons(toSituation(run));
   if (why === undefined) takeCommand(run, 'cancel', TEMPORAL_CANCEL);
   recordCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
 }
 
 /** A rollback counts as a revert, and a freeze does not stop it. */
-function freezeOrThaw(run: DeploySession, { by }: FreezeNotice): void {
+function applyFreeze(run: DeploySession, { by }: FreezeNotice): void {
   if (run.input.rollback) return;
   run.set((record, now) => change(record, now, { control: freeze(record.control, by) }));
   run.note(by ? 'frozen' : 'unfrozen', by ? withReason(describeFreeze(by), by.reason) : 'unfrozen');
@@ -96,8 +96,8 @@ function freezeOrThaw(run: DeploySession, { by }: FreezeNotice): void {
 
 function makeWay(run: DeploySession, overtaken: Overtaken): void {
   const text = `${overtaken.why} by release ${overtaken.by}`;
-  run.hurried ||= overtaken.why === 'preempted';
-  const why = whyNotOvertaken(situation(run), overtaken);
+  run.isPreempted ||= overtaken.why === 'preempted';
+  const why = whyNotOvertaken(toSituation(run), overtaken);
   if (why !== undefined) return run.note('ignored', `not ${text}: ${why}`);
   run.set((record, now) => change(record, now, { control: { ...record.control, overtaken } }));
   run.note('overtaken', text);

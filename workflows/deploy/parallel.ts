@@ -8,10 +8,10 @@ import { formatSummary } from '../../domain/markdown';
 import { runBeside } from '../interrupts';
 import { until, type WaitOutcome } from '../waitFor';
 import { callUntilAnswered } from './calls';
-import { toHealthReport, watch, watchable } from './health';
+import { toHealthReport, watch, canWatch } from './health';
 import { whilePaused } from './pause';
 import type { UpdateRunner } from './needs';
-import { inFleet, runUpdates } from './updates';
+import { commandUpdates, runUpdates } from './updates';
 import type { GroupControl, UpdateControl, UpdateOrder, UpdateEnd } from './update';
 import { revertOrPause } from './verdicts';
 
@@ -36,14 +36,14 @@ export async function runGuarded(
 /** While a group is paused, no update is sent and no phase ends, because an update begins in all groups at once. */
 export async function untilNoGroupPaused(
   run: UpdateRunner,
-  hold: () => Promise<void> = () => whilePaused(run),
+  awaitGo: () => Promise<void> = () => whilePaused(run),
 ): Promise<void> {
   while (run.record.pausedGroups.length > 0) {
     const { skippedChecks } = run.record.control;
     const wake = () => run.paused !== null || run.record.control.skippedChecks !== skippedChecks;
     const waited = await watch(run, { summary: 'until no group is paused', ...TO_ITS_END }, wake);
     if (waited.kind !== 'woken') judge(run, waited);
-    await hold();
+    await awaitGo();
   }
 }
 
@@ -72,7 +72,7 @@ class Guard implements GroupControl {
   /** Never ends by itself. It rests while the updates are halted, because another watch is active then. */
   async watch(): Promise<never> {
     const { run } = this;
-    const mayWatch = () => watchable(run) && !run.isHalted;
+    const mayWatch = () => canWatch(run) && !run.isHalted;
     for (;;) {
       await until(mayWatch);
       const { skippedChecks } = run.record.control;
@@ -84,9 +84,9 @@ class Guard implements GroupControl {
 
   readonly differs = (): boolean => otherGroups(this.paused, this.wanted());
 
-  readonly isHolding = (): boolean => this.paused.length > 0;
+  readonly hasPausedGroups = (): boolean => this.paused.length > 0;
 
-  async settle(): Promise<void> {
+  async applyPauses(): Promise<void> {
     const [before, wanted] = [this.paused, this.wanted()];
     this.paused = wanted;
     const fresh = wanted.filter((name) => !before.includes(name));
@@ -104,23 +104,23 @@ class Guard implements GroupControl {
    */
   async refresh(): Promise<void> {
     const { run, control } = this;
-    while (watchable(run)) {
+    while (canWatch(run)) {
       const options = { summary: 'health before updates continue', until: Date.now(), stopAt: [], updating: true };
       this.take(await watch(run, { ...options, fold: this.fold }, () => run.isHalted));
       if (!run.isHalted) return;
-      await control.hold();
+      await control.awaitGo();
     }
   }
 
   async resumeOthers(nth: number): Promise<void> {
     this.paused = this.wanted();
-    if (this.paused.length === 0) return inFleet(this.run, 'resumeUpdates', [this.order.updateId], nth);
+    if (this.paused.length === 0) return commandUpdates(this.run, 'resumeUpdates', [this.order.updateId], nth);
     await this.command('resumeUpdates', this.paused, { but: true });
   }
 
   untilNonePaused(): Promise<void> {
     this.paused = [];
-    return untilNoGroupPaused(this.run, this.control.hold);
+    return untilNoGroupPaused(this.run, this.control.awaitGo);
   }
 
   private take(waited: WaitOutcome<HealthReport>): void {
@@ -142,7 +142,7 @@ class Guard implements GroupControl {
     if (names.length === 0) return undefined;
     const { run, order } = this;
     const { pauseBy } = run.input.spec;
-    const nth = run.update.count('groups', order.updateId);
+    const nth = run.updates.count('groups', order.updateId);
     const groups = { selection: order.selection, pauseBy, names, ...others };
     const answer = await callUntilAnswered(run, method, (push) =>
       push[method](run.call, [order.updateId], nth, groups),

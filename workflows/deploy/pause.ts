@@ -1,7 +1,7 @@
 import { listSkippedChecks } from '../../domain/deploy/control';
 import { isUntried, present } from '../../domain/deploy/unavailable';
 import { callUntilAnswered } from './calls';
-import { lookbackMs, toHealthReport, watch, watchable } from './health';
+import { computeLookbackMs, toHealthReport, watch, canWatch } from './health';
 import { until } from '../waitFor';
 import type { HealthWatcher } from './needs';
 import { buildTracking } from './update';
@@ -12,14 +12,14 @@ import { revertOnVerdict, revertOrPause } from './verdicts';
  * (docs/design/deploy.md#verbs). A resume needs a fresh healthy verdict first.
  */
 export async function whilePaused(run: HealthWatcher): Promise<void> {
-  const patience: Patience = { waitMs: lookbackMs(run.input) };
-  let heed: VerdictScope = 'all';
+  const patience: Patience = { waitMs: computeLookbackMs(run.input) };
+  let heed: HeededVerdicts = 'all';
   while (run.paused !== null) {
     const { skippedChecks, resuming } = run.record.control;
     const isSkipped = () => run.record.control.skippedChecks !== skippedChecks;
     if (resuming !== null) await tryToResume(run);
-    else if (heed === 'nothing' || !watchable(run)) {
-      await until(wakes(run));
+    else if (heed === 'nothing' || !canWatch(run)) {
+      await until(buildWake(run));
       if (isSkipped()) heed = 'all';
     } else {
       const next = await watchPaused(run, patience, heed);
@@ -29,7 +29,7 @@ export async function whilePaused(run: HealthWatcher): Promise<void> {
 }
 
 /** The verdicts that would be news during a pause. */
-type VerdictScope = 'all' | 'reverts' | 'nothing';
+type HeededVerdicts = 'all' | 'reverts' | 'nothing';
 
 /** The wait before refused checks are made again: never longer than they have been refused already. */
 interface Patience {
@@ -40,7 +40,7 @@ interface Patience {
  * The events that end a wait during a pause. A skip is one of them, since a check that no longer counts must not
  * revert.
  */
-function wakes(run: HealthWatcher): () => boolean {
+function buildWake(run: HealthWatcher): () => boolean {
   const { skippedChecks } = run.record.control;
   return () =>
     run.record.control.resuming !== null || run.paused === null || run.record.control.skippedChecks !== skippedChecks;
@@ -55,13 +55,13 @@ export async function waitWatching(
   { summary, untilMs }: { readonly summary: string; readonly untilMs: number | null },
   over: () => boolean = () => false,
 ): Promise<void> {
-  const patience: Patience = { waitMs: lookbackMs(run.input) };
+  const patience: Patience = { waitMs: computeLookbackMs(run.input) };
   const isOver = () => over() || run.paused !== null;
   while (!isOver() && (untilMs === null || Date.now() < untilMs)) {
     const { skippedChecks } = run.record.control;
     const wake = () => isOver() || run.record.control.skippedChecks !== skippedChecks;
     const leftMs = untilMs === null ? undefined : untilMs - Date.now();
-    if (!watchable(run)) {
+    if (!canWatch(run)) {
       await until(wake, leftMs === undefined ? undefined : { afterMs: leftMs, summary });
       continue;
     }
@@ -77,11 +77,11 @@ export async function waitWatching(
 }
 
 /** @returns the verdicts to heed from now on. */
-async function watchPaused(run: HealthWatcher, patience: Patience, heed: VerdictScope): Promise<VerdictScope> {
+async function watchPaused(run: HealthWatcher, patience: Patience, heed: HeededVerdicts): Promise<HeededVerdicts> {
   const onlyReverts = heed === 'reverts';
   const waitsForHealth = run.paused?.by === 'dependency' && run.paused.until !== 'resumed' && !onlyReverts;
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health is still checked';
-  const wake = wakes(run);
+  const wake = buildWake(run);
   const waited = await watch(
     run,
     { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'], onlyReverts },
@@ -103,9 +103,8 @@ async function watchPaused(run: HealthWatcher, patience: Patience, heed: Verdict
     return heed;
   }
   const reason = revertOnVerdict(run, report);
-  if (reason === null) return 'nothing';
   // An unfreeze must not resume a pause that only a person may end.
-  if (run.paused?.by === 'freeze') run.stayPaused(reason);
+  if (run.paused?.by === 'freeze') run.keepPaused(reason);
   else run.note('unhealthy-while-paused', reason);
   return report.action === 'pause' ? 'reverts' : 'nothing';
 }
@@ -114,9 +113,9 @@ async function tryToResume(run: HealthWatcher): Promise<void> {
   const asked = run.record.control.resuming;
   if (asked === null) return;
   const { skippedChecks } = run.record.control;
-  if (!watchable(run) || listSkippedChecks(run.record.control) === 'all')
+  if (!canWatch(run) || listSkippedChecks(run.record.control) === 'all')
     return run.unpause(`resumed by ${asked.actor}`);
-  const deadline = Date.now() + lookbackMs(run.input) + run.input.spec.healthInterval;
+  const deadline = Date.now() + computeLookbackMs(run.input) + run.input.spec.healthInterval;
   const waited = await watch(
     run,
     { summary: 'a fresh verdict before resuming', until: deadline, stopAt: ['healthy', 'unhealthy'] },
@@ -132,13 +131,13 @@ async function tryToResume(run: HealthWatcher): Promise<void> {
       `resumed by ${asked.actor}; ${run.input.spec.pushType} does not know the update under way, so another try sends it`,
     );
   const reason = revertOnVerdict(run, report);
-  if (reason !== null) run.stayPaused(`${asked.actor} resumed it, but ${reason}`);
+  run.keepPaused(`${asked.actor} resumed it, but ${reason}`);
 }
 
 /** Whether the updates sent so far have reached no task. */
 async function isUntouched(run: HealthWatcher): Promise<boolean> {
   if (!isUntried(run.record)) return false;
-  for (const id of run.record.updates.filter(run.update.isTaken)) {
+  for (const id of run.record.updates.filter(run.updates.isTaken)) {
     const seen = await readProgress(run, id);
     if ('refused' in seen || seen.value.totals.updated > 0) return false;
   }
@@ -152,7 +151,7 @@ async function isUntouched(run: HealthWatcher): Promise<boolean> {
 async function isForgotten(run: HealthWatcher): Promise<boolean> {
   const { updates, phases, cursor } = run.record;
   const last = updates.at(-1);
-  const isAwaited = phases[cursor]?.updatedAt === null && last !== undefined && run.update.isTaken(last);
+  const isAwaited = phases[cursor]?.updatedAt === null && last !== undefined && run.updates.isTaken(last);
   return isAwaited && 'refused' in (await readProgress(run, last));
 }
 

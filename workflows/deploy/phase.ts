@@ -21,11 +21,12 @@ import { untilFirstIsThere } from './unavailable';
 import { stopRest } from './updates';
 
 /** Runs the phases that are left, in order. */
-export async function pushAll(run: DeploySession): Promise<void> {
+export async function runPhases(run: DeploySession): Promise<void> {
   for (let index = Math.max(0, run.record.cursor); ; index += 1) {
     const { plan } = run.record;
     const phase = plan?.phases[index];
-    if (!plan || !phase) return;
+    // A release that supersedes it stops it once its last phase is over.
+    if (!plan || !phase) return throwIfInterrupted();
     const isCompletion = phase.kind === 'completion';
     if (isCompletion && index > 0) await fetchAgain(run);
     await runPhase(run, plan, phase);
@@ -39,7 +40,7 @@ type Deploy = (input: DeployInput, carried: DeployRecord) => Promise<unknown>;
 /** Leaves a long history behind between two phases, when nothing is under way except what the record holds. */
 async function carryOn(run: DeploySession, cursor: number): Promise<void> {
   throwIfInterrupted();
-  await run.drained();
+  await run.drain();
   await continueAsNew<Deploy>({ ...run.input, policy: run.policy }, { ...run.record, cursor });
 }
 
@@ -47,15 +48,15 @@ async function carryOn(run: DeploySession, cursor: number): Promise<void> {
 async function runPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan): Promise<void> {
   await passGates(run, phase);
   beginPhase(run, phase);
-  let end: PhaseEnd = 'updated';
+  let end: PhaseEnd = 'interrupted';
   try {
     const pushed = await runInterruptible(
       () => run.record.control.skipPhase,
-      () => pushPhase(run, plan, phase),
+      () => performPhase(run, plan, phase),
     );
     if (pushed.kind === 'done') end = pushed.value;
     else run.set(endPauseOfPhase);
-    if (pushed.kind === 'interrupted' || end === 'away') await undoPhase(run, phase);
+    if (end === 'interrupted' || end === 'away') await undoPhase(run, phase);
   } finally {
     run.set((record, now) => endPhase(record, phase, end, now));
   }
@@ -68,16 +69,19 @@ function beginPhase(run: DeploySession, phase: PhasePlan): void {
 }
 
 /** Updates until the criterion is met, and bakes, with the steps before and after. Nothing is to be done if all tasks are current already. */
-async function pushPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan): Promise<PhaseEnd> {
+async function performPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan): Promise<PhaseEnd> {
   const work = () => planPhaseWork(run, plan, phase);
   await untilFirstIsThere(run, phase);
   const { units, outdated } = await countOutdated(run, work());
   if (units === 0) return 'empty';
-  if (outdated === 0 && phase.kind === 'partial') return 'current';
-  if (outdated > 0) run.patch({ outdated: true });
-  if (outdated > 0) await runSteps(run, phase, 'pre');
-  const isMet = await updateAndBake(run, plan, phase, work, outdated > 0);
-  if (isMet && outdated > 0) await runSteps(run, phase, 'post');
+  const isOutdated = outdated > 0;
+  if (!isOutdated && phase.kind === 'partial') return 'current';
+  if (isOutdated) {
+    run.patch({ outdated: true });
+    await runSteps(run, phase, 'pre');
+  }
+  const isMet = await updateAndBake(run, plan, phase, work, isOutdated);
+  if (isMet && isOutdated) await runSteps(run, phase, 'post');
   return isMet ? 'updated' : 'away';
 }
 

@@ -7,15 +7,16 @@ import { change, withPhase } from '../../domain/deploy/state';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime, plural, withReason } from '../../domain/text';
+import { throwIfInterrupted } from '../interrupts';
 import { until } from '../waitFor';
-import { joinAsCanary, untilNoCanary, whileHalted } from './gates';
+import { joinAsCanary, passCanaries, whileHalted } from './gates';
 import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { pauseRefused } from './refusals';
 import { untilNextTry } from './rollback';
 import type { UpdateRunner } from './needs';
-import { cameUp, earlierTries, MAX_TRANSIENT, type PhaseTry } from './tries';
+import { recheckFailedTasks, readEarlierTries, MAX_TRANSIENT, type PhaseTry } from './tries';
 import { leaveOutLost } from './unavailable';
 import { cancelIfInterrupted, giveUp, giveUpDead, stopRest } from './updates';
 import { isDenied, type UpdateControl, type UpdateOrder, type UpdateEnd } from './update';
@@ -30,9 +31,9 @@ export async function updatePhase(run: UpdateRunner, phase: PhasePlan, workOf: (
   const { rollback } = run.input;
   const strides = new Strides(run);
   const control = {
-    hold: () => whileHalted(run),
+    awaitGo: () => whileHalted(run),
     show: (counted: UpdateUnitCounts) => {
-      const all = strides.counted(counted);
+      const all = strides.addCounts(counted);
       run.set((record) => ({ ...record, phases: withCounts(record.phases, Number(phase.key), all) }));
     },
   };
@@ -40,17 +41,16 @@ export async function updatePhase(run: UpdateRunner, phase: PhasePlan, workOf: (
   let tried: PhaseTry | undefined;
   let earlier: Earlier | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    if (tried) {
-      await control.hold();
-      earlier = await earlierTries(run, phase, tried, earlier);
-    }
-    await control.hold();
-    await untilNoGroupPaused(run, control.hold);
+    throwIfInterrupted();
+    if (tried) await control.awaitGo();
+    earlier = tried && (await readEarlierTries(run, phase, tried, earlier));
+    await control.awaitGo();
+    await untilNoGroupPaused(run, control.awaitGo);
     const work = workOf();
-    const part = tried?.part ?? (await strides.next(phase, work, attempt, control.hold));
+    const part = tried?.part ?? (await strides.planNext(phase, work, attempt, control.awaitGo));
     const id = updateId(run.workflowId, phase.key, attempt);
     const overdue = async (reason: string) => !rollback && pauseOverdue(run, phase, id, reason);
-    const order = phaseOrder(run, phase, work, part, id);
+    const order = buildPhaseOrder(run, phase, work, part, id);
     const tryControl = { ...control, earlier, overdue };
     const sent = await sendPart(run, phase, order, part, tryControl);
     const isRetried = rollback && sent.kind !== 'met' && sent.kind !== 'empty';
@@ -59,13 +59,13 @@ export async function updatePhase(run: UpdateRunner, phase: PhasePlan, workOf: (
       : sent;
     if (end.kind === 'met' && part.isLast) {
       await completeUpdate(run, phase, id, end);
-      await strides.settle(phase, workOf(), control.hold);
+      await strides.shiftForBake(phase, workOf(), control.awaitGo);
       return true;
     }
     if (end.kind === 'empty') return false;
     const isOver = await endTry(run, end, id);
     if (end.kind === 'met') {
-      strides.through();
+      strides.completePart();
       noteMissing(run, end.missing);
       [failures, tried] = [0, undefined];
       continue;
@@ -77,6 +77,8 @@ export async function updatePhase(run: UpdateRunner, phase: PhasePlan, workOf: (
     }
     const { skipped } = run.record;
     try {
+      // A command may have come while the try was given up.
+      throwIfInterrupted();
       if (!isRetried) await afterFailure(run, phase, end, id, (failures += 1));
     } finally {
       if (!isOver) await giveUp(run, [id]);
@@ -108,13 +110,13 @@ async function sendPart(
     const end = await runGuarded(run, phase, order, control);
     if (end.kind !== 'refused' || !end.byCanaries) return end;
     await cancelIfInterrupted(run, { ids: [order.updateId] }, async () => {
-      await untilNoCanary(run);
-      await control.hold();
+      await passCanaries(run);
+      await control.awaitGo();
     });
   }
 }
 
-function phaseOrder(
+function buildPhaseOrder(
   run: UpdateRunner,
   { kind }: PhasePlan,
   work: PhaseWork,
@@ -167,7 +169,7 @@ async function afterFailure(
 ): Promise<void> {
   if (end.kind === 'stuck' && end.late) return;
   if (end.kind === 'stuck' && (await leaveOutLost(run, phase, () => giveUp(run, [id])))) return;
-  if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures))) return;
+  if (end.kind === 'not-live' && !end.late && (await recheckFailedTasks(run, phase, id, failures))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     if (!run.input.canary) return pauseRefused(run, reason);
@@ -203,7 +205,7 @@ async function completeUpdate(
   );
   noteMissing(run, missing);
   run.note('updates-done', `${phase.name}: updated and live`);
-  run.update.met(id, unfinished);
+  run.updates.markMet(id, unfinished);
   if (phase.kind !== 'completion') await stopRest(run);
 }
 

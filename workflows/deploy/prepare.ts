@@ -9,7 +9,7 @@ import { withPlan, change } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
 import { callUntilAnswered } from './calls';
-import { cannotShift } from './lockstep';
+import { checkLockstep } from './lockstep';
 import { callOrPause } from './refusals';
 import type { HealthWatcher } from './needs';
 import { heedUnavailable } from './unavailable';
@@ -39,16 +39,18 @@ export async function introduce(run: HealthWatcher): Promise<Ending | undefined>
 export async function prepare(run: HealthWatcher): Promise<Ending | undefined> {
   while (run.record.plan === null || run.record.cursor < 0) {
     run.enter('planning');
-    const hopeless = (await cannotShift(run)) ?? (await plan(run));
+    const hopeless = (await checkLockstep(run)) ?? (await plan(run));
     if (hopeless !== 'again') return hopeless;
   }
   return undefined;
 }
 
 async function plan(run: HealthWatcher): Promise<Ending | 'again' | undefined> {
-  const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) => push.planUnits(run.call, planRequest(run)));
+  const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) =>
+    push.planUnits(run.call, buildPlanRequest(run)),
+  );
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
-  if ('impossible' in made.value) return impossibleEnding(run, made.value);
+  if ('impossible' in made.value) return buildImpossibleEnding(run, made.value);
   const { plan: planned, fleet, unavailable, signed, kept, unlisted } = made.value;
   if (signed !== undefined) run.note('signatures', signed);
   run.set((record, now) => change(withPlan(record, planned, fleet), now, kept ? { keptUnits: kept } : {}));
@@ -65,7 +67,7 @@ async function plan(run: HealthWatcher): Promise<Ending | 'again' | undefined> {
 }
 
 /** If another pipeline has updated all units of a follow-on, it has nothing left to do. */
-const impossibleEnding = ({ input }: HealthWatcher, { impossible, isKept }: ImpossiblePlan): Ending =>
+const buildImpossibleEnding = ({ input }: HealthWatcher, { impossible, isKept }: ImpossiblePlan): Ending =>
   isKept && input.followOn
     ? { kind: 'succeeded', reason: impossible }
     : { kind: 'failed', reason: impossible, fault: 'change' };
@@ -74,7 +76,7 @@ const impossibleEnding = ({ input }: HealthWatcher, { impossible, isKept }: Impo
 export async function fetchAgain(run: HealthWatcher): Promise<void> {
   const { fleet } = run.record;
   while (fleet !== null) {
-    const look = lookRequest(run);
+    const look = buildLookRequest(run);
     const fetched = await callOrPause(run, 'fetchDeployUnits', (push) =>
       push.fetchAgain(run.call, fleet.snapshot, look),
     );
@@ -104,7 +106,7 @@ export async function lookAtPresent(run: HealthWatcher, how: { readonly atOnce?:
   const { fleet, plan } = run.record;
   if (fleet === null) return false;
   const parts = plan?.phases.map((phase) => toPart(phase)) ?? [];
-  const look = { ...lookRequest(run), parts, asNow: true as const, ...how };
+  const look = { ...buildLookRequest(run), parts, asNow: true as const, ...how };
   const { now, withoutPast, moved } = await callOrPause(run, 'fetchDeployUnits', (push) =>
     push.fetchAgain(run.call, fleet.snapshot, look),
   );
@@ -112,22 +114,22 @@ export async function lookAtPresent(run: HealthWatcher, how: { readonly atOnce?:
   return moved;
 }
 
-/** A deploy of the same units may have begun to revert between that look and the update. If so, the canary follows it. */
+/** Another deploy of the units may have begun to revert since the last look. The canary then goes back to the versions that they run now. */
 export const hasMovedSince = async (run: HealthWatcher): Promise<boolean> =>
   run.input.canary !== undefined && (await lookAtPresent(run));
 
-function planRequest(run: HealthWatcher): PlanRequest {
+function buildPlanRequest(run: HealthWatcher): PlanRequest {
   const { spec, artifacts, rollback, emergency, canary, followOn, approvals } = run.input;
   return {
     ...{ spec, artifacts, kind: followOn ? 'follow-on' : rollback ? 'rollback' : 'deploy' },
     ...(canary ? { canary } : {}),
     ...(approvals ? { approvals } : {}),
     skipBake: emergency?.skipBake ?? false,
-    ...lookRequest(run),
+    ...buildLookRequest(run),
   };
 }
 
-const lookRequest = ({ input, record }: HealthWatcher): LookRequest => ({
+const buildLookRequest = ({ input, record }: HealthWatcher): LookRequest => ({
   ...(input.spec.allowEmpty ? { allowEmpty: true } : {}),
   ...(input.followOn ? { only: input.followOn.units } : {}),
   ...(record.since && (input.rollback || input.followOn) ? { since: record.since } : {}),

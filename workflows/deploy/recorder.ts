@@ -1,7 +1,7 @@
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { pushTypeWords } from '../../domain/deploy/outcome';
 import { withOverrides } from '../../domain/deploy/overrides';
-import { endPause, pauseDeploy, stillPaused } from '../../domain/deploy/pauseRecord';
+import { endPause, pauseDeploy, keepPaused } from '../../domain/deploy/pauseRecord';
 import { change, newDeploy, note, type DeployInput, type DeployRecord } from '../../domain/deploy/state';
 import { stateTag } from '../../domain/deploy/stateTag';
 import { deploySummary } from '../../domain/deploy/view';
@@ -68,9 +68,9 @@ export class DeployRecorder {
     this.set((record, now) => endPause(record, now, text));
   }
 
-  /** Records that a resume found no healthy verdict. */
-  stayPaused(reason: string): void {
-    this.set((record, now) => stillPaused(record, now, reason));
+  /** Keeps the deploy paused, from now on by health. */
+  keepPaused(reason: string): void {
+    this.set((record, now) => keepPaused(record, now, reason));
   }
 
   /** Some units wait for their health while the deploy continues. People are notified once. */

@@ -6,7 +6,7 @@ import type { TaskCounts } from '../../domain/deploy/lockstep';
 import { createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { NONE_NAMED, type NamedUnits } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
-import { findRevertEnd, type Stop } from '../../domain/deploy/stop';
+import { findRevertEnd, type RevertStop } from '../../domain/deploy/stop';
 import { formatNamed } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
@@ -18,7 +18,7 @@ import { joinAsCanary } from './gates';
 import { isEmpty, Strides, unitsOfPart, unitsOfRevert, type StridePart } from './lockstep';
 import { hasMovedSince } from './prepare';
 import type { UpdateRunner } from './needs';
-import { MAX_TRANSIENT } from './tries';
+import { MAX_TRANSIENT, pauseUntilRetry } from './tries';
 import { runUpdates } from './updates';
 import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
 
@@ -27,9 +27,9 @@ import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
  * be paused but not cancelled. If the old version does not come up, the revert is tried again until it does or a person
  * ends it.
  */
-export async function revert(run: UpdateRunner, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
+export async function revert(run: UpdateRunner, stop: RevertStop): Promise<Ending> {
   const ending = createRevertEnding(stop, run.record.control);
-  if (buildRevertRequest(run, '') === null) return ending;
+  if (run.record.updates.length === 0 || run.record.fleet === null) return ending;
   beginRevert(run, stop);
   const back = await runInterruptible(
     () => findRevertEnd(run.record),
@@ -63,16 +63,18 @@ async function bringBack(run: UpdateRunner): Promise<void> {
     if (end.kind === 'met' && isLast && !(await hasMovedSince(run)))
       return lost.count > 0 ? awaitCancel(run, lost) : undefined;
     if (end.kind === 'met') {
-      strides.through();
+      strides.completePart();
       failures = 0;
       continue;
     }
     failures += 1;
-    await waitToRetry(run, end, failures);
+    // Only a person ends it.
+    run.patch({ revertStuck: true });
+    await pauseUntilRetry(run, end, failures, 'revert');
   }
 }
 
-function beginRevert(run: UpdateRunner, stop: Extract<Stop, { kind: 'revert' }>): void {
+function beginRevert(run: UpdateRunner, stop: RevertStop): void {
   run.enter('reverting');
   run.set((record, now) =>
     change(record, now, {
@@ -120,23 +122,24 @@ async function tryRevert(
   if (plan === null || request === null) return { end: NOTHING_LEFT, isLast: true };
   await untilResumed(run);
   const aside = run.input.spec.lockstep ? (run.record.revert?.leftOut ?? []).map((unit) => unit.id) : [];
-  const part = await strides.nextBack(aside.length > 0 ? { ...request, aside } : request, attempt);
-  if ('refused' in part) return { end: { kind: 'refused', reason: part.refused }, isLast: false };
+  const planned = await strides.planNextBack(aside.length > 0 ? { ...request, aside } : request, attempt);
+  if ('refused' in planned) return { end: { kind: 'refused', reason: planned.refused }, isLast: false };
+  const part = planned.value;
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
   await untilResumed(run);
   await joinAsCanary(run, id, { isBack: true });
   const brings = isProved && !part.counts ? { brings: { back: request } } : {};
   let refused: string | undefined;
   const order = {
-    ...revertOrder(run, request, part, (sent) => {
+    ...buildRevertOrder(run, request, part, (sent) => {
       refused = describeRevertRefusal(run, sent);
       onSent(sent);
     }),
     ...brings,
   };
   const end = await runUpdates(run, revertPhase(plan), order, {
-    hold: () => untilResumed(run),
-    show: (counted) => show(run, strides.counted(counted)),
+    awaitGo: () => untilResumed(run),
+    show: (counted) => show(run, strides.addCounts(counted)),
   });
   // The push type does not report on units that it did not take. They are tried again before all others are back.
   const isLate = 'late' in end && end.late === true;
@@ -153,7 +156,7 @@ function describeRevertRefusal({ input }: UpdateRunner, { refused, refusedCount 
   return `${input.spec.pushType} does not take back ${names}: ${first.reason}`;
 }
 
-function revertOrder(
+function buildRevertOrder(
   run: UpdateRunner,
   request: RevertRequest,
   part: StridePart,
@@ -217,22 +220,6 @@ function finishRevert(run: UpdateRunner): void {
     }),
   );
   run.note('updates-reverted', 'every task that it updated is back on its earlier version');
-}
-
-/**
- * Shows as paused, and tries again by itself after a while, or at once when a person resumes. Only a person ends it.
- */
-async function waitToRetry(
-  run: UpdateRunner,
-  end: Exclude<RevertTry['end'], { kind: 'met' }>,
-  failures: number,
-): Promise<void> {
-  run.patch({ revertStuck: true });
-  if (end.kind === 'refused') run.pauseOn(end.reason);
-  else run.pause('timeout', `the old version does not come up: ${end.reason}`);
-  const afterMs = retryAfterMs(run.input.settings, failures);
-  await until(() => run.record.control.resuming !== null, { afterMs, summary: 'revert: try again' });
-  run.unpause('trying the revert again');
 }
 
 /** The earlier version of these units is unknown, so a person has to decide (docs/design/deploy.md#revert). */

@@ -1,9 +1,7 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
-import { retryAfterMs } from '../../domain/settings';
-import { until } from '../waitFor';
 import { buildOrderTracking } from './follow';
 import type { UpdateRunner } from './needs';
-import { finishWithoutMissing } from './tries';
+import { finishWithoutMissing, pauseUntilRetry } from './tries';
 import { leaveOutLost } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 import { cancelIfInterrupted } from './updates';
@@ -26,11 +24,7 @@ export const untilNextTry = (run: UpdateRunner, failed: FailedTry, failures: num
   cancelIfInterrupted(run, { ids: [failed.order.updateId] }, async () => {
     const { phase, order, end, control } = failed;
     if (await leaveOutLost(run, phase, () => Promise.resolve())) return end;
-    if (end.kind === 'refused') run.pauseOn(end.reason);
-    else run.pause('timeout', `the old version does not come up: ${end.reason}`);
-    const wake = () => run.record.control.resuming !== null;
-    await until(wake, { afterMs: retryAfterMs(run.input.settings, failures), summary: 'rollback: try again' });
-    run.unpause('trying the rollback again');
+    await pauseUntilRetry(run, end, failures, 'rollback');
     const tracking = buildOrderTracking(run, phase, order, [order.updateId], control);
     return (await finishWithoutMissing(run, tracking, control)) ?? end;
   });

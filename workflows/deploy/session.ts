@@ -14,13 +14,13 @@ import {
   settle,
   waitFor,
   type Settled,
-  type SettleOptions,
+  type EndOptions,
   type WaitOptions,
   type WaitOutcome,
 } from '../waitFor';
 import { DeployRecorder } from './recorder';
 import { StepTracker } from './stepTracker';
-import { Update } from './update';
+import { UpdateTracker } from './update';
 import { DeployWindow } from './window';
 
 /**
@@ -30,23 +30,23 @@ import { DeployWindow } from './window';
 export class DeploySession extends DeployRecorder {
   /** Null if updates may start at any time. */
   readonly window: DeployWindow | null;
-  readonly update = new Update();
+  readonly updates = new UpdateTracker();
   readonly steps = new StepTracker();
   // Fields with news from other workflows; only messages.ts writes them.
   policy: Policy;
   /** It holds the lock of its service. A deploy that continued as new already does. */
-  isHolding: boolean;
+  holdsLock: boolean;
   /** The release no longer needs the canary that it kept. */
   keepOver = false;
   /** The number of canaries that have left the service since this deploy took the lock. */
-  canariesLeft = 0;
-  /** An emergency waits until this deploy, which is over, has undone its steps. */
-  hurried = false;
+  canaryDepartures = 0;
+  /** Another release has preempted this deploy and waits for its undos. */
+  isPreempted = false;
   private readonly background = new BackgroundTasks();
 
   constructor(input: DeployInput, carried: DeployRecord | undefined) {
     super(input, carried);
-    this.isHolding = carried !== undefined;
+    this.holdsLock = carried !== undefined;
     this.policy = input.policy;
     showDetails(() => deployDetails(deployStatus(this.record, input, Date.now())));
     const times = input.rollback || input.emergency ? undefined : toOpenTimes(input);
@@ -90,18 +90,21 @@ export class DeploySession extends DeployRecorder {
     return rollback || emergency !== undefined || findRevert(this.record) !== null || this.record.stage === 'reverting';
   }
 
-  /** For `runInterruptible`: no call that changes the fleet may be made now. */
-  readonly findHalt = (): 'halt' | null => (this.isClosed || this.paused?.by === 'operator' ? 'halt' : null);
+  /**
+   * The reason to interrupt a call that changes the fleet. A pause by the system is none: such a call itself pauses the deploy while the
+   * push type is silent.
+   */
+  readonly findCallStop = (): 'stop' | null => (this.isClosed || this.paused?.by === 'operator' ? 'stop' : null);
 
   waitFor<T>(start: () => Promise<T>, options: WaitOptions): Promise<WaitOutcome<T>> {
     return waitFor(this.background, start, options);
   }
 
-  settle<T>(start: () => Promise<T>, options?: SettleOptions): Promise<Settled<T>> {
+  settle<T>(start: () => Promise<T>, options?: EndOptions): Promise<Settled<T>> {
     return settle(this.background, start, options);
   }
 
-  drained(): Promise<void> {
-    return this.background.drained();
+  drain(): Promise<void> {
+    return this.background.drain();
   }
 }

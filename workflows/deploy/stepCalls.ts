@@ -47,7 +47,8 @@ function start(
   const summary = formatSummary(of.title);
   const { action, settings } = run.input;
   if ('service' in call) {
-    const follow = () => stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);
+    const follow = () =>
+      stepWatchers(settings).runAction.executeWithOptions({ summary }, [buildActionRun(run, of, facts)]);
     return followRun(follow, async () => stopped(await stop(run, of, facts)));
   }
   const { heartbeatTimeoutMs } = settings;
@@ -61,7 +62,7 @@ function start(
 }
 
 /** The run of the action service for a step. In addition to its `with` it receives the phase and the units. */
-export function actionRun(run: StepRunner, of: StepRun, { phase, selection }: StepFacts): ActionRun {
+export function buildActionRun(run: StepRunner, of: StepRun, { phase, selection }: StepFacts): ActionRun {
   const { call, runId, attempt } = of;
   const { pipeline, release, action, actor, artifacts, settings } = run.input;
   return {
@@ -93,7 +94,7 @@ export function abandonStep(run: StepRunner, of: StepRun, facts: StepFacts): voi
  */
 async function stop(run: StepRunner, of: StepRun, facts: StepFacts): Promise<boolean> {
   try {
-    await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
+    await promptActions(run.input.settings).cancelAction(buildActionRun(run, of, facts));
     return true;
   } catch (error) {
     run.note('not-stopped', `${of.title} was not stopped, and may still run: ${getFailureMessage(error)}`);

@@ -1,4 +1,4 @@
-/** The steps before and after phases that a deploy has begun: the last one may still run after the deploy has left it. */
+/** The steps before and after phases that a deploy has begun: the last one may still run after an interruption or a timeout has ended the wait for it. */
 export class StepTracker {
   private last: Promise<unknown> = Promise.resolve();
   private scripts = 0;

@@ -14,13 +14,13 @@ import {
 import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { formatSummary } from '../../domain/markdown';
-import { isInterruption, runBeside } from '../interrupts';
+import { isInterruption, runBeside, throwIfInterrupted } from '../interrupts';
 import { patientActions } from '../proxies';
 import { whileHalted } from './gates';
 import { waitWatching, whilePaused } from './pause';
 import { pauseRefused } from './refusals';
 import type { StepRunner } from './needs';
-import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
+import { abandonStep, buildActionRun, performStep, type StepEnd } from './stepCalls';
 import { revertOrPause } from './verdicts';
 
 /**
@@ -46,10 +46,13 @@ async function untilPassed(run: StepRunner, place: StepPlace, facts: StepFacts):
   let mayHaveStopped = false;
   for (let attempt = 1; ;) {
     await (place.time === 'pre' ? whileHalted(run) : whilePaused(run));
+    throwIfInterrupted();
     const of = stepRun(run.workflowId, place, attempt);
     beginStep(run, place, of);
     const end = await performUntilAnswered(run, of, facts).finally(() => run.patch({ step: null }));
     if (end.kind === 'passed') return run.note('step-passed', `${of.title}: ${end.message}`);
+    // A resume that waits for its verdict was meant for another pause.
+    if (run.record.control.resuming) await whilePaused(run);
     if (end.kind !== 'failed' || !mayHaveStopped) await fail(run, place, of, end);
     mayHaveStopped = end.kind === 'refused' && end.mayRun;
     if (!mayHaveStopped) attempt += 1;
@@ -90,7 +93,7 @@ async function untilAnswered(run: StepRunner, of: StepRun, facts: StepFacts, why
   const name = stepName(of.call);
   run.pauseOn(`${name} does not answer; trying until it does: ${why}`, { on: stepWords(of.call) });
   try {
-    await run.settle(() => patientActions.askAction(actionRun(run, of, facts)));
+    await run.settle(() => patientActions.askAction(buildActionRun(run, of, facts)));
   } catch (error) {
     if (isInterruption(error)) abandonStep(run, of, facts);
     throw error;

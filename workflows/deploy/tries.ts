@@ -3,12 +3,14 @@ import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { formatSummary } from '../../domain/markdown';
+import { retryAfterMs } from '../../domain/settings';
 import { formatDuration } from '../../domain/text';
 import { patientPushWatchers } from '../proxies';
-import { until } from '../waitFor';
+import { until, waitOut } from '../waitFor';
 import { callUntilAnswered } from './calls';
 import { unitsOfPart, type StridePart } from './lockstep';
 import type { HealthWatcher } from './needs';
+import type { DeployRecorder } from './recorder';
 import { buildTracking } from './update';
 import type { UpdateControl, UpdateEnd } from './update';
 
@@ -21,7 +23,7 @@ export interface PhaseTry {
 }
 
 /** The results of all tries of a phase so far, read just before the next. */
-export async function earlierTries(
+export async function readEarlierTries(
   run: HealthWatcher,
   phase: PhasePlan,
   { id, part }: PhaseTry,
@@ -47,11 +49,11 @@ export const MAX_TRANSIENT = 3;
  * that the failed one left (docs/design/pipeline.md#retry). If a task stays dead for a while, the change is at fault.
  * @returns whether the change is not to blame: every failed task is live by now.
  */
-export async function cameUp(run: HealthWatcher, phase: PhasePlan, updateId: string, attempt: number) {
-  if (attempt > MAX_TRANSIENT) return false;
+export async function recheckFailedTasks(run: HealthWatcher, phase: PhasePlan, updateId: string, failures: number) {
+  if (failures > MAX_TRANSIENT) return false;
   const afterMs = run.input.settings.transientMs;
   run.note('failing', `${phase.name}: a task failed to start; looking again in ${formatDuration(afterMs)}`);
-  await until(() => false, { afterMs, summary: formatSummary(`${phase.name}: whether the failed tasks come up`) });
+  await waitOut({ afterMs, summary: formatSummary(`${phase.name}: whether the failed tasks come up`) });
   const tracking = buildTracking(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
   if ('refused' in seen) return false;
@@ -62,7 +64,7 @@ export async function cameUp(run: HealthWatcher, phase: PhasePlan, updateId: str
 }
 
 /** During a pause by the update timeout: ends the pause if the criterion is met after all, by tasks in flight or tasks that return. */
-export async function untilMet(
+export async function endPauseOnceMet(
   run: HealthWatcher,
   { name }: PhasePlan,
   tracking: UpdateTrackingRequest,
@@ -82,7 +84,7 @@ export async function untilMet(
   if (waited.kind !== 'done' || waited.value.progress.kind !== 'met') return;
   control.show(waited.value);
   const text = `${name}: its criterion is met after all`;
-  if (run.record.verdict === 'unhealthy') run.stayPaused(`${text}, but its health is not fine`);
+  if (run.record.verdict === 'unhealthy') run.keepPaused(`${text}, but its health is not fine`);
   else run.unpause(text);
 }
 
@@ -98,4 +100,18 @@ export async function finishWithoutMissing(
   control.show(seen.value);
   const { unfinished, missing } = seen.value;
   return { kind: 'met', unfinished, missing };
+}
+
+/** Pauses after a try of going back that failed, until the next one: after a while, or at once when a person resumes. */
+export async function pauseUntilRetry(
+  run: DeployRecorder,
+  end: Exclude<UpdateEnd, { kind: 'met' | 'empty' }>,
+  failures: number,
+  what: 'revert' | 'rollback',
+): Promise<void> {
+  if (end.kind === 'refused') run.pauseOn(end.reason);
+  else run.pause('timeout', `the old version does not come up: ${end.reason}`);
+  const afterMs = retryAfterMs(run.input.settings, failures);
+  await until(() => run.record.control.resuming !== null, { afterMs, summary: `${what}: try again` });
+  run.unpause(`trying the ${what} again`);
 }

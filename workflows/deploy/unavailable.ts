@@ -1,4 +1,5 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
+import { findStop } from '../../domain/deploy/stop';
 import type { NamedUnits } from '../../domain/deploy/snapshot';
 import {
   leaveOutUnits,
@@ -9,6 +10,7 @@ import {
   whyFirstWaits,
 } from '../../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
+import { isInterruption, throwIfInterrupted } from '../interrupts';
 import { untilResumed } from './calls';
 import { whilePaused } from './pause';
 import { callOrPause } from './refusals';
@@ -62,6 +64,8 @@ export async function leaveOutLost(
   if (lost.length === 0 || lost.length === left) return false;
   if (look.allUnavailable.count > FLEET_LIMITS.leftOut) return false;
   await giveUp();
+  // It ends even if the deploy is interrupted.
+  throwIfInterrupted();
   if (look.unavailable.count === look.units && meetsFirst(run.record, run.input, phase))
     await waitForFirst(run, phase, { count: lost.length, names: lost });
   else leaveOut(run, [...skipped, ...lost]);
@@ -80,7 +84,13 @@ const lookAt = (run: HealthWatcher, { scope, amount }: PhasePlan) =>
 
 async function waitForFirst(run: HealthWatcher, phase: PhasePlan, down: NamedUnits): Promise<void> {
   run.pause('unit', whyFirstWaits(run.input, phase, down));
-  await untilResumed(run);
+  try {
+    await untilResumed(run);
+  } catch (error) {
+    const isSkipped = isInterruption(error) && findStop(run.record) === null;
+    if (isSkipped && run.paused?.by === 'unit') run.unpause('the phase is skipped');
+    throw error;
+  }
 }
 
 const leaveOut = (run: HealthWatcher, down: readonly string[]): undefined =>

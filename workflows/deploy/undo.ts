@@ -9,11 +9,11 @@ import {
   withTry,
   type StepRun,
 } from '../../domain/deploy/steps';
-import { change, type StepToUndo, type DeployRecord } from '../../domain/deploy/state';
+import { change, type StepToUndo } from '../../domain/deploy/state';
 import { formatSummary } from '../../domain/markdown';
 import { findRevert } from '../../domain/deploy/stop';
-import { runBeside, runInterruptible } from '../interrupts';
-import { until } from '../waitFor';
+import { runBeside, runInterruptible, throwIfInterrupted } from '../interrupts';
+import { until, waitOut } from '../waitFor';
 import { performStep, type StepEnd } from './stepCalls';
 import type { StepRunner } from './needs';
 
@@ -46,49 +46,54 @@ async function undoSteps(run: StepRunner, stage: 'postprocessing' | 'reverting',
   if (plan === null || due.length === 0) return;
   run.enter(stage);
   // A step that still runs might act again after its undo.
-  let isOver = false;
-  void run.steps.awaitLast().then(() => (isOver = true));
-  await until(() => isOver);
-  for (const of of due) await undo(run, plan, of);
-  run.patch({ step: null });
+  await run.settle(() => run.steps.awaitLast());
+  try {
+    for (const step of due) await undo(run, plan, step);
+  } finally {
+    run.patch({ step: null });
+  }
 }
 
 const MAX_TRIES = 3;
 
-async function undo(run: StepRunner, plan: DeployPlan, of: StepToUndo): Promise<void> {
+async function undo(run: StepRunner, plan: DeployPlan, toUndo: StepToUndo): Promise<void> {
   const { dependencyGraceMs: graceMs } = run.input.settings;
   let answered = 0;
   for (let tries = 1; ; tries += 1) {
     // A service that did not answer may have acted anyway. Under the same run id it does not act twice.
-    const next = undoRun(run.workflowId, plan, { ...of, tries: of.tries + answered });
+    const next = undoRun(run.workflowId, plan, { ...toUndo, tries: toUndo.tries + answered });
     if (next === undefined) return;
-    const end = await tryOnce(run, of, next);
+    const end = await tryOnce(run, toUndo, next);
     if (end.kind !== 'unavailable') answered += 1;
-    if (end.kind === 'passed') return settle(run, of, 'step-undone', `${next.title}: ${end.message}`);
+    if (end.kind === 'passed') return recordUndo(run, toUndo, 'step-undone', `${next.title}: ${end.message}`);
     const reason = `${next.title} failed: ${end.message}`;
-    const isLast = () => tries === MAX_TRIES || end.kind === 'refused' || run.hurried;
+    const isLast = () => tries === MAX_TRIES || end.kind === 'refused' || run.isPreempted;
     // The waits double: one grace, then two.
     const afterMs = backOff(graceMs, tries);
     if (!isLast()) {
       run.note('undo-failed', reason);
-      await until(() => run.hurried, { afterMs, summary: formatSummary(`${next.title}: try again`) });
+      await until(() => run.isPreempted, { afterMs, summary: formatSummary(`${next.title}: try again`) });
     }
-    if (isLast()) return settle(run, of, 'not-undone', `${reason}; it will not be retried: undo it by hand`);
+    if (!isLast()) continue;
+    // A revert tries it again.
+    throwIfInterrupted();
+    return recordUndo(run, toUndo, 'not-undone', `${reason}; it will not be retried: undo it by hand`);
   }
 }
 
 /** If an emergency waits, a try has the grace of a dependency and no longer, from the arrival of the emergency. */
-async function tryOnce(run: StepRunner, of: StepToUndo, next: StepRun): Promise<StepEnd> {
+async function tryOnce(run: StepRunner, toUndo: StepToUndo, next: StepRun): Promise<StepEnd> {
   const { input, record } = run;
   const { dependencyGraceMs: graceMs } = input.settings;
-  run.set((now, at) => change(now, at, { step: next.title, standing: withTry(now.standing, of) }));
-  const facts = stepFacts(input, next.phase, record.fleet?.snapshot ?? { units: [] }, of.skipped);
-  if (run.hurried) return performStep(run, { ...next, timeoutMs: Math.min(graceMs, next.timeoutMs ?? graceMs) }, facts);
+  run.set((before, now) => change(before, now, { step: next.title, standing: withTry(before.standing, toUndo) }));
+  const facts = stepFacts(input, next.phase, record.fleet?.snapshot ?? { units: [] }, toUndo.skipped);
+  if (run.isPreempted)
+    return performStep(run, { ...next, timeoutMs: Math.min(graceMs, next.timeoutMs ?? graceMs) }, facts);
   let isLate = false;
   const end = await runBeside(
     async () => {
-      await until(() => run.hurried);
-      await until(() => false, { afterMs: graceMs, summary: formatSummary(`${next.title}: an emergency waits`) });
+      await until(() => run.isPreempted);
+      await waitOut({ afterMs: graceMs, summary: formatSummary(`${next.title}: an urgent release waits`) });
       isLate = true;
     },
     () =>
@@ -99,11 +104,11 @@ async function tryOnce(run: StepRunner, of: StepToUndo, next: StepRun): Promise<
   );
   if (end.kind === 'done') return end.value;
   await run.steps.awaitLast();
-  return { kind: 'failed', message: 'an emergency waits and it took too long' };
+  return { kind: 'failed', message: 'it took too long, and an urgent release waits' };
 }
 
-function settle(run: StepRunner, of: StepToUndo, kind: 'step-undone' | 'not-undone', text: string): void {
-  const recordUndo = kind === 'step-undone' ? withoutStepToUndo : withFailed;
-  run.set((record: DeployRecord) => ({ ...record, standing: recordUndo(record.standing, of) }));
+function recordUndo(run: StepRunner, toUndo: StepToUndo, kind: 'step-undone' | 'not-undone', text: string): void {
+  const settle = kind === 'step-undone' ? withoutStepToUndo : withFailed;
+  run.set((record) => ({ ...record, standing: settle(record.standing, toUndo) }));
   run.note(kind, text);
 }

@@ -30,17 +30,17 @@ export const isDenied = (end: UpdateEnd): end is Extract<UpdateEnd, { kind: 'stu
  * The facts about its updates that a deploy keeps outside its record: the update that the push type has not taken yet, and the one with
  * a rest.
  */
-export class Update {
+export class UpdateTracker {
   private unsent: string | null = null;
   private rest: string | null = null;
   private readonly counts = new Map<string, number>();
 
-  sending(id: string): void {
+  markSending(id: string): void {
     this.unsent = id;
   }
 
   /** The push type has taken it. */
-  taken(): void {
+  markTaken(): void {
     this.unsent = null;
   }
 
@@ -55,7 +55,7 @@ export class Update {
   }
 
   /** The criterion of an update is met; `unfinished`: some of its tasks are still to be updated. */
-  met(id: string, unfinished: boolean): void {
+  markMet(id: string, unfinished: boolean): void {
     this.rest = unfinished ? id : null;
   }
 
@@ -85,7 +85,7 @@ interface SentOrder extends SentUpdates {
   readonly followMs?: number;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly summary: string;
   readonly cancellationType: 'WAIT_CANCELLATION_COMPLETED';
 }
@@ -93,7 +93,7 @@ export interface SendOptions {
 /** The runner of updates needs these from its caller; they differ between a phase and a revert. */
 export interface UpdateControl {
   /** Waits while paused or closed. */
-  readonly hold: () => Promise<void>;
+  readonly awaitGo: () => Promise<void>;
   readonly show: (counted: UpdateUnitCounts) => void;
   /** The earlier tries, for a phase that is tried again. */
   readonly earlier?: Earlier | undefined;
@@ -111,9 +111,9 @@ export interface GroupControl {
   /** Whether the set of groups to pause differs from the set that is paused. */
   readonly differs: () => boolean;
   /** Makes the fleet pause exactly the groups that should be. */
-  settle(): Promise<void>;
+  applyPauses(): Promise<void>;
   /** Whether any group is paused; the time limit does not run meanwhile. */
-  readonly isHolding: () => boolean;
+  readonly hasPausedGroups: () => boolean;
   /** Judges health once more after all groups were halted. */
   refresh(): Promise<void>;
   /** Resumes all groups except those to be paused. */

@@ -7,7 +7,7 @@ import { promptPush } from '../proxies';
 import { callUntilAnswered, getFailureMessage, isRefusal } from './calls';
 import { follow, buildOrderTracking, judgeUnanswered } from './follow';
 import type { UpdateRunner } from './needs';
-import { finishWithoutMissing, untilMet } from './tries';
+import { finishWithoutMissing, endPauseOnceMet } from './tries';
 import { leaveOutGone } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
@@ -58,7 +58,7 @@ async function pursueUpdates(
 ): Promise<UpdateEnd> {
   const budget = { leftMs: phase.updateTimeoutMs };
   for (;;) {
-    const nth = run.update.count('rounds', order.updateId);
+    const nth = run.updates.count('rounds', order.updateId);
     const sent: Sent = known.isSent ? { ids: known.ids } : await send(run, phase, order);
     if (sent !== 'paused' && 'ids' in sent) {
       [known.ids, known.isSent] = [sent.ids, true];
@@ -70,16 +70,16 @@ async function pursueUpdates(
       budget.leftMs = phase.updateTimeoutMs;
     }
     if (control.groups?.differs() && !run.isHalted) {
-      await control.groups.settle();
+      await control.groups.applyPauses();
       continue;
     }
-    await inFleet(run, 'pauseUpdates', known.ids, nth);
+    await commandUpdates(run, 'pauseUpdates', known.ids, nth);
     const tracking = buildOrderTracking(run, phase, order, known.ids, control);
-    await runBeside(() => untilMet(run, phase, tracking, control), control.hold);
+    await runBeside(() => endPauseOnceMet(run, phase, tracking, control), control.awaitGo);
     await control.groups?.refresh();
     // An update that the push type has not taken yet would begin in all groups.
     if (control.groups && !known.isSent) await control.groups.untilNonePaused();
-    else await (control.groups?.resumeOthers(nth) ?? inFleet(run, 'resumeUpdates', known.ids, nth));
+    else await (control.groups?.resumeOthers(nth) ?? commandUpdates(run, 'resumeUpdates', known.ids, nth));
     const without = await finishWithoutMissing(run, tracking, control);
     if (without) return without;
   }
@@ -88,20 +88,20 @@ async function pursueUpdates(
 /** The ids by which the push type knows the updates, or the reason why they were not sent. */
 type Sent = { readonly ids: readonly string[]; readonly followMs?: number } | UpdateEnd | 'paused';
 
-/** `paused` if a command came before the answer. The call on its way is waited for, so that no consequence of the command overtakes it. */
+/** `paused` if a person pauses the deploy, or its window closes, before the answer. The deploy waits for the call to end, so that no later call overtakes it. */
 async function send(run: UpdateRunner, phase: PhasePlan, order: UpdateOrder): Promise<Sent> {
   const options = {
     summary: formatSummary(`${phase.name}: send updates`),
     cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
   };
-  run.update.sending(order.updateId);
-  const sent = await runInterruptible(run.findHalt, () =>
-    callUntilAnswered(run, 'executeUpdates', (push) => order.send(push, options), { settles: true }),
+  run.updates.markSending(order.updateId);
+  const sent = await runInterruptible(run.findCallStop, () =>
+    callUntilAnswered(run, 'executeUpdates', (push) => order.send(push, options), { awaitsEnd: true }),
   );
   if (sent.kind === 'interrupted') return 'paused';
   const answer = sent.value;
   if ('refused' in answer) return { kind: 'refused', reason: answer.refused };
-  run.update.taken();
+  run.updates.markTaken();
   const { updateIds: ids, count, refused, why, canaries, gone, followMs } = answer.value;
   if (gone) leaveOutGone(run, gone);
   if (count === 0) return gone ? { kind: 'met', unfinished: false, missing: 0 } : { kind: 'empty' };
@@ -115,7 +115,7 @@ async function send(run: UpdateRunner, phase: PhasePlan, order: UpdateOrder): Pr
 }
 
 /** A refusal by the push type does not keep a person from resuming, cancelling or reverting; it is only noted. */
-export async function inFleet(
+export async function commandUpdates(
   run: UpdateRunner,
   method: 'pauseUpdates' | 'resumeUpdates',
   updateIds: readonly string[],
@@ -126,9 +126,9 @@ export async function inFleet(
 }
 
 /**
- * Cancels updates if their deploy or phase is interrupted, or before another try follows; nothing interrupts that. Tasks in flight
- * finish; no others start. An update that never arrived is refused, and needs no cancel. A revert, even one that comes meanwhile, does
- * not wait: it ends the earlier updates by itself, and they are cancelled beside it so that none of them arrives later.
+ * Cancels updates if their deploy or phase is interrupted, or before another try. Only a revert interrupts that: it does not wait, since
+ * it ends the earlier updates by itself, and the cancel continues beside it so that no earlier update arrives later. Tasks in flight
+ * finish; no others start. An update that never arrived is refused, and needs no cancel.
  */
 export const giveUp = (run: UpdateRunner, updateIds: readonly string[]): Promise<void> =>
   CancellationScope.nonCancellable(async () => {
@@ -179,9 +179,9 @@ function cancelBeside(run: UpdateRunner, updateIds: readonly string[]): void {
 }
 
 /**
- * After an update has met its criterion, its rest must not continue once the deploy pauses, stops or leaves its phase.
+ * After an update has met its criterion, its rest must not continue after the deploy has paused or its phase has ended.
  */
 export async function stopRest(run: UpdateRunner): Promise<void> {
-  const rest = run.update.takeRest();
+  const rest = run.updates.takeRest();
   if (rest !== null) await giveUp(run, [rest]);
 }

@@ -1,20 +1,20 @@
 import { HEALTH_DATA } from '../../domain/deploy/outcome';
 import { tryAutoRevert, type Unhealthy } from '../../domain/deploy/stop';
 import type { Pause } from '../../domain/views';
-import { throwIfInterrupted } from '../interrupts';
+import { interrupt } from '../interrupts';
 import type { DeployRecorder } from './recorder';
 
 /**
- * Reverts the deploy if the verdict asks for it, which interrupts the step under way.
- * @returns the reason why it does not revert; null if it does.
+ * Reverts the deploy if the verdict asks for it; that interrupts the work under way.
+ * @returns the reason why it does not revert.
+ * @throws an interruption, if it does.
  */
-export function revertOnVerdict(run: DeployRecorder, unhealthy: Unhealthy): string | null {
+export function revertOnVerdict(run: DeployRecorder, unhealthy: Unhealthy): string {
   const { canary, rollback } = run.input;
   const tried = tryAutoRevert(run.record, { canary, rollback }, unhealthy, Date.now());
   if (tried.kind === 'kept') return tried.reason;
   run.set(() => tried.record);
-  throwIfInterrupted();
-  return null;
+  return interrupt();
 }
 
 /** Reverts the deploy if the verdict asks for it, and pauses it otherwise. */
@@ -24,7 +24,6 @@ export function revertOrPause(
   by: Exclude<Pause['by'], 'operator'> = 'health',
 ): void {
   const reason = revertOnVerdict(run, unhealthy);
-  if (reason === null) return;
   // The judgement needs health data, so health data is the dependency that may be missing.
   if (by === 'dependency') run.pauseOn(reason, { on: HEALTH_DATA });
   else run.pause(by, reason);

@@ -4,7 +4,7 @@ import type { DeployRecord } from '../../domain/deploy/state';
 import { getOnClose, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
-import { until, type Settled } from '../waitFor';
+import { waitOut, type Settled } from '../waitFor';
 
 type ClosedWindow = Extract<WindowState, { open: false }>;
 
@@ -37,7 +37,7 @@ export class DeployWindow {
   }
 
   /** The time until which it is closed, and the blackout if there is one; null while it is open. */
-  async closed(run: Waiter): Promise<ClosedWindow | null> {
+  async findClosed(run: Waiter): Promise<ClosedWindow | null> {
     if (this.isOpen || this.isSkipped() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
@@ -50,8 +50,8 @@ export class DeployWindow {
     this.closesAtMs = waited.value.closesAtMs;
     if (this.isOpen) return null;
     // The clock of the activity's worker is behind ours.
-    await until(() => false, { afterMs: SKEW_MS, summary });
-    return this.closed(run);
+    await waitOut({ afterMs: SKEW_MS, summary });
+    return this.findClosed(run);
   }
 
   /** Sets a timer for the closing while updates run, so that waiting conditions are evaluated then. */

@@ -84,7 +84,7 @@ export class FanOutRun {
   }
 
   /** A shard closes just after its last report; the fan-out closes after all of them. */
-  async drained(): Promise<void> {
+  async drain(): Promise<void> {
     await Promise.all(this.followed);
   }
 

@@ -71,7 +71,7 @@ export async function fanOutShard(input: ShardInput, carried: ShardState | null 
       await condition(() => run.takeChange());
     }
     run.asksNoMore();
-    await run.drained();
+    await run.drain();
     await run.report(true);
     return shardReport(run.window);
   });
@@ -158,7 +158,7 @@ class ShardRun {
   }
 
   /** Resolves when all work that runs in parallel with the loop has ended. */
-  async drained(): Promise<void> {
+  async drain(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }
 

@@ -69,7 +69,7 @@ export class PipelineRun {
   /** Looks at the calendar. */
   readonly lookups = new BackgroundTasks();
   private readonly reported = new Map<string, string>();
-  /** Workflows that began before lists had these fields issue the same commands. */
+  /** A change of these fields alone is not worth an event. */
   private readonly summary = new MemoSummary(['deployedAt', 'stopped']);
   /** Messages on their way that no step waits for. */
   private readonly outgoing = new BackgroundTasks();
@@ -257,7 +257,7 @@ export class PipelineRun {
    * unsent.
    */
   async delivered(): Promise<void> {
-    do await this.outgoing.drained();
+    do await this.outgoing.drain();
     while (this.outgoing.size > 0);
   }
 

@@ -37,7 +37,7 @@ async function runAttempt(
   const background = new BackgroundTasks();
   const timeout = action.timeout === undefined ? undefined : { afterMs: action.timeout, summary: `${name}: timeout` };
   const waited = await waitFor(background, work, { wake: () => run.control.ending !== null, timeout });
-  await background.drained();
+  await background.drain();
   if (waited.kind === 'woken') return 'cancelled';
   if (waited.kind === 'done') return waited.value;
   const message =

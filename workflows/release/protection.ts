@@ -111,7 +111,7 @@ async function awaitDecision(
     const isChanged = () =>
       formatApprovalKey(run, gate) !== before || howToClose(run, gate) !== undefined || run.unreachable !== null;
     const news = await untilNews(run, gate, seen, background, isChanged, leftMs);
-    await background.drained();
+    await background.drain();
     if (run.unreachable !== null) return { approved: false, close: () => undefined };
     if (news.kind === 'failed') throw news.error;
     // An answer from before the newest approval does not include it.

@@ -15,7 +15,7 @@ export async function recall(run: ReleaseSession, of: number): Promise<void> {
   const ask = () =>
     recollections.recall.executeWithOptions({ summary: `what ${id} came to` }, [spec.pipeline, of, spec.actions]);
   const waited = await waitFor(background, ask, { wake: () => run.control.ending !== null });
-  await background.drained();
+  await background.drain();
   if (waited.kind === 'done') run.recalled = waited.value;
   if (waited.kind === 'failed')
     run.log(

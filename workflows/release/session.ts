@@ -223,7 +223,7 @@ export class ReleaseSession {
   }
 
   notified(): Promise<void> {
-    return this.signals.drained();
+    return this.signals.drain();
   }
 
   /** Keeps work that runs alongside the loop, so that the release ends after it. */
@@ -232,7 +232,7 @@ export class ReleaseSession {
   }
 
   workEnded(): Promise<void> {
-    return this.running.drained();
+    return this.running.drain();
   }
 
   /** Whether the release ends with the action that asks. Then one message reports both ends, if the pipeline records both. */

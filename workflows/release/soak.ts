@@ -54,7 +54,7 @@ async function untilOver(
     ]);
   for (;;) {
     const waited: WaitOutcome<SoakAnswer> = await waitFor(background, look, { wake: isOver });
-    await background.drained();
+    await background.drain();
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return undefined;
     const answer = waited.value;

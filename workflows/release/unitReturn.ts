@@ -32,7 +32,7 @@ export async function untilUnitsReturn(
     () => unitWaits().waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
     { wake: () => run.control.ending !== null || run.overtaken !== null || run.admissions.has(name) },
   );
-  await background.drained();
+  await background.drain();
   if (waited.kind === 'failed') throw waited.error;
   return waited.kind === 'done' && waited.value.available.length === 0 ? 'gone' : undefined;
 }

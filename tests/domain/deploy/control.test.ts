@@ -15,7 +15,7 @@ import {
   type DeploySituation,
 } from '../../../domain/deploy/control';
 import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
-import { pauseDeploy, stillPaused, endPause } from '../../../domain/deploy/pauseRecord';
+import { pauseDeploy, keepPaused, endPause } from '../../../domain/deploy/pauseRecord';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { deployWith } from '../../../domain/spec/deploy';
 import { DEPLOY_VERBS, type CommandInput, type DeployVerb } from '../../../domain/verbs';
@@ -374,11 +374,11 @@ describe('who pauses', () => {
   test('a pause that came while a resume waited for its verdict stands', () => {
     const again = commanded(commanded(commanded(planned(), 'pause'), 'resume'), 'pause', { actor: 'user:bob' });
     expect(endPause(again, NOW, 'healthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
-    expect(stillPaused(again, NOW, 'unhealthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
+    expect(keepPaused(again, NOW, 'unhealthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
   });
 
   test('a resume that finds no healthy verdict leaves it paused by health', () => {
-    const record = stillPaused(commanded(commanded(planned(), 'pause'), 'resume'), NOW, 'errors is 0.2');
+    const record = keepPaused(commanded(commanded(planned(), 'pause'), 'resume'), NOW, 'errors is 0.2');
     expect(record.control).toMatchObject({ paused: { by: 'health', reason: 'errors is 0.2' }, resuming: null });
   });
 });

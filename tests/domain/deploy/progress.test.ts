@@ -347,7 +347,6 @@ describe('how a deploy ends', () => {
       { ...REVERTED, paused: { ...pausedBy('dependency'), on: 'service dns' } },
       'service dns',
     ],
-    ['one that was not named yet', { ...REVERTED, paused: pausedBy('dependency') }, 'a dependency'],
     ['the time for updates', cancelled('timeout'), 'update timeout'],
     ['a region that is down', cancelled('unit'), 'unavailable units'],
     ['the push type that refused', { kind: 'failed', reason: 'refused', fault: 'conveyor' }, 'push type twine'],

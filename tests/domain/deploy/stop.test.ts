@@ -129,7 +129,7 @@ test.each<[string, readonly Change[], object]>([
   ],
 ])('a phase that ends %s, and its skips end with it', (_, changes, expected) => {
   const [phase] = planDeploy(SPEC, UNITS, [], 'kv:2').phases;
-  const closed = phase && endPhase(deployOf(...changes), phase, 'updated', NOW);
+  const closed = phase && endPhase(deployOf(...changes), phase, 'interrupted', NOW);
   expect(closed?.phases[0]).toMatchObject(expected);
   expect(closed?.control.skipPhase).toBeNull();
 });
