@@ -29,7 +29,7 @@ async function recordFrozen(stack: Stack, save: Save): Promise<void> {
   const made = { name: 'executable', kind: 'executable', version: shop.version(2), metadata: {} };
   const artifact = { ...made, builtFrom: { repository: 'mono', revision: '2', target } };
   await stack.client.release(shop.name, [artifact], { kind: 'manual', actor: OWNER, key: null });
-  await blocked(shop, 'nobody knows whether');
+  await blocked(shop, 'whether it contains a bug is unknown');
   await stack.json(['freeze', shop.name, '--reason', BECAUSE.reason]);
   await stack.control('DELETE', `/control/faults/${id}`);
   await blocked(shop, 'is frozen');

@@ -54,7 +54,7 @@ const asks = (name: string) =>
     world,
     1,
     name,
-    ({ state, blockedBy }) => state === 'blocked' && /nobody knows whether/.test(`${blockedBy}`),
+    ({ state, blockedBy }) => state === 'blocked' && /whether it contains a bug is unknown/.test(`${blockedBy}`),
   );
 
 /** The last look comes after the one that lets the release wait for its turn: it lasts until `meanwhile` has happened. */
@@ -130,7 +130,7 @@ test('a rollback goes ahead of a deploy that waits with its turn in a frozen pip
   }
   const answers = await withoutGraph();
   await release(4);
-  await untilAction(world, 3, 'deploy', ({ blockedBy }) => /nobody knows whether/.test(`${blockedBy}`));
+  await untilAction(world, 3, 'deploy', ({ blockedBy }) => /whether it contains a bug is unknown/.test(`${blockedBy}`));
   await world.command('pipeline/kvstore', 'freeze');
   await answers();
   await world.sleep(HOUR);

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { createSinks } from '../../workers/sinks';
 import * as calendars from '../../domain/calendar/spread';
@@ -131,32 +130,9 @@ test('a calendar that could not be read is read once it can be', async () => {
   await waitsFor(1, 'waiting for the calendar');
 });
 
-test('a look that is answered before anything else happens leaves no trace of what it did not keep waiting', async () => {
-  await world.apply(flow({ test: { type: 'manual-pick', mutex: ['rig'] } }, { mutex }), CALM);
-  await world.apply(flow({ test: { type: 'manual-pick', mutex: ['rig'] } }, { pipeline: 'search', mutex }), CALM);
-  await world.release('kvstore', 'kv:2');
-  await untilAction(world, 1, 'test', isAtPick);
-  await world.client.workflow.getHandle('release/kvstore/1').terminate('a test');
-  await world.release('search', 'kv:2');
-  await untilAction(world, 1, 'test', isAtPick, { pipeline: 'search' });
-  await world.pipeline('kvstore').signal('look', { release: 1 });
-  await world.until('its record is closed', async () => (await world.pipelineStatus('kvstore')).active.length === 0);
-  expect([await patchesOf('lock/rig'), await patchesOf('pipeline/kvstore')]).toEqual([
-    [],
-    [expect.stringMatching(/end/)],
-  ]);
-});
-
 /** Another worker may take over at any time. */
 async function replays(workflowId: string): Promise<void> {
   const history = await world.client.workflow.getHandle(workflowId).fetchHistory();
   const bundle = { workflowBundle: { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' } };
   await Worker.runReplayHistory({ ...bundle, sinks: createSinks() }, history, workflowId);
-}
-
-async function patchesOf(workflowId: string): Promise<string[]> {
-  const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
-  const details = events?.map(({ markerRecordedEventAttributes: marker }) => marker?.details?.['patch-data']);
-  const payloads = details?.flatMap((detail) => detail?.payloads ?? []) ?? [];
-  return payloads.map((payload) => defaultPayloadConverter.fromPayload<{ id: string }>(payload).id);
 }
