@@ -37,9 +37,18 @@ function expectCommitted({ simulator }: VirtualWorld, deploys: readonly Deploy[]
   const last = branch?.commits.findLast(({ values }) => values.some(({ path }) => path.startsWith('feed/')));
   const ended = [...deploys].sort((a, b) => Date.parse(a.endedAt ?? '') - Date.parse(b.endedAt ?? '')).at(-1);
   if (last === undefined || last.change === null || ended === undefined) return;
-  const valueOf = (version: string): string | null | undefined =>
-    branch?.changes.find((change) => change.version === version)?.values[PATH];
-  const present = branch?.commits.flatMap(({ values }) => values.filter(({ path }) => path === PATH)).at(-1)?.value;
+  const commits = branch?.commits ?? [];
+  const valueAfter = (nth: number) =>
+    commits
+      .slice(0, nth + 1)
+      .flatMap(({ values }) => values.filter(({ path }) => path === PATH))
+      .at(-1)?.value;
+  /** A version is a change, or `@` and a commit, which a rollback may bring back. */
+  const valueOf = (version: string): string | null | undefined => {
+    const change = branch?.changes.find((one) => one.version === version);
+    return change ? change.values[PATH] : valueAfter(commits.findIndex(({ commit }) => version === `@${commit}`));
+  };
+  const present = valueAfter(commits.length);
   if (ended.outcome === 'succeeded') expect(present).toBe(valueOf(ended.version));
   if (ended.outcome !== 'reverted') return;
   const isOwn = deploys.some(({ outcome, version }) => outcome === 'succeeded' && version === ended.version);
