@@ -2,8 +2,8 @@ import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from
 import { createCancelledEnding, createSuccessEnding, type Ending } from '../domain/deploy/outcome';
 import { buildBroughtReport, deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
-import { releaseId } from '../domain/ids';
 import { findRevert, findStop } from '../domain/deploy/stop';
+import { releaseId } from '../domain/ids';
 import { deployMeasures } from '../domain/metrics';
 import { deployTrace } from '../domain/trace';
 import { deployStatus } from '../domain/deploy/view';
@@ -31,9 +31,7 @@ import { until } from './waitFor';
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
   const run = new DeploySession(input, carried);
   handleMessages(run);
-  return CancellationScope.nonCancellable(async () => {
-    return finishDeploy(run, await performDeploy(run));
-  });
+  return CancellationScope.nonCancellable(async () => finishDeploy(run, await performDeploy(run)));
 }
 setWorkflowOptions(buildVersioningOptions('deploy'), deploy);
 

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TerminatedFailure } from '@temporalio/workflow';
-import { patientPush, promptPush } from '../proxies';
 import { findStop } from '../../domain/deploy/stop';
+import { patientPush, promptPush } from '../proxies';
 import { isInterruption } from '../interrupts';
 import { until, waitOut, type EndOptions } from '../waitFor';
 import type { PushCaller } from './needs';

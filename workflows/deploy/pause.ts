@@ -1,8 +1,8 @@
 import { listSkippedChecks } from '../../domain/deploy/control';
 import { isUntried, present } from '../../domain/deploy/unavailable';
+import { until } from '../waitFor';
 import { callUntilAnswered } from './calls';
 import { computeLookbackMs, toHealthReport, watch, canWatch } from './health';
-import { until } from '../waitFor';
 import type { HealthWatcher } from './needs';
 import { buildTracking } from './update';
 import { revertOnVerdict, revertOrPause } from './verdicts';
