@@ -47,19 +47,19 @@ async function examine(
   return Object.fromEntries((await runChecks(env, flags)).map((check) => [check.name, check]));
 }
 
+/** The ports of these tests: the kernel may give the number of a closed one again. */
+const ports = new Set<number>();
+
 /** A port where something answers with a status, or after `close` one where nothing does. */
-function listen(status: () => number, close = false): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer((_, response) => response.writeHead(status()).end());
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      if (close) server.close(() => resolve(port));
-      else {
-        servers.push(server);
-        resolve(port);
-      }
-    });
-  });
+async function listen(status: () => number, close = false): Promise<number> {
+  const server = createServer((_, response) => response.writeHead(status()).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const isUsed = ports.has(port);
+  ports.add(port);
+  if (close || isUsed) await new Promise((resolve) => server.close(resolve));
+  else servers.push(server);
+  return isUsed ? listen(status, close) : port;
 }
 
 test('everything that is not in order says how to fix it, and nothing else does', async () => {

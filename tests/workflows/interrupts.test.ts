@@ -25,8 +25,12 @@ afterAll(async () => {
   await env.teardown();
 });
 
-const start = (workflow: typeof settling) =>
-  env.client.workflow.start(workflow, { taskQueue: 'interrupts', workflowId: randomUUID() });
+/** The workflow at its first wait: a reason that came before would interrupt its work before it begins. */
+async function start(workflow: typeof settling) {
+  const handle = await env.client.workflow.start(workflow, { taskQueue: 'interrupts', workflowId: randomUUID() });
+  await handle.query(reasonsQuery);
+  return handle;
+}
 
 test('ends with the reason, although it is gone by the time that the work has ended', async () => {
   const handle = await start(settling);
