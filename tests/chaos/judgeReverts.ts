@@ -132,7 +132,10 @@ const isBad = ({ state }: Pick<Seen, 'state'>, version: string): boolean =>
 function isEarlierGood(seen: Pick<Seen, 'deploys' | 'state'>, { release, version }: Deploy, of: number): boolean {
   const undone = seen.deploys.find((deploy) => deploy.release === of);
   const releases = [...(seen.state?.history ?? []), ...(seen.state?.active ?? [])];
-  const isUndone = releases.some(({ trigger }) => trigger.kind === 'rollback' && trigger.of === release);
+  const trigger = releases.find(({ number }) => number === release)?.trigger;
+  // A follow-on completes another release, and is undone with it.
+  const brought = trigger?.kind === 'follow-on' ? trigger.of : release;
+  const isUndone = releases.some((one) => one.trigger.kind === 'rollback' && one.trigger.of === brought);
   return release < of && version !== undone?.version && !isUndone && !isBad(seen, version);
 }
 

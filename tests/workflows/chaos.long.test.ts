@@ -5,6 +5,7 @@ import { callExtension, viaApp } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
 import { judgeSteps } from '../chaos/judgeSteps';
+import type { PipelineState } from '../../domain/pipeline/state';
 import { judgeReverts, passedOver, seeMoment, untrue } from '../chaos/judgeReverts';
 import { canariesOf, deploysOf, play, releasesOf, type Deploy } from '../chaos/play';
 import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
@@ -139,6 +140,22 @@ test.each([
   const brings = (release: number, version: string) => ({ release, version, outcome: 'succeeded' }) as Deploy;
   const deploys = [brings(1, 'kv:2'), brings(2, 'kv:4'), brings(3, 'kv:5')];
   expect(passedOver({ deploys, state: null }, 3, brought)).toBe(wrong);
+});
+
+test('a version whose release was undone does not count as good by the follow-on that completed it', () => {
+  const trigger = (kind: string, of?: number) => ({ kind, ...(of === undefined ? {} : { of }) });
+  const rows = [trigger('manual'), trigger('follow-on', 1), trigger('rollback', 1)];
+  const history = rows.map((one, at) => ({ number: at + 1, trigger: one }));
+  const stateOf = (ended: readonly object[]) =>
+    ({ history: ended, active: [], knownBad: [] }) as unknown as PipelineState;
+  const brings = (release: number, version: string) => ({ release, version, outcome: 'succeeded' }) as Deploy;
+  const deploys = [brings(1, 'kv:2'), brings(2, 'kv:2'), brings(3, 'kv:1')];
+  const asked = { verb: 'roll-back', of: 3, actor: 'user:alice', reason: '', atMs: 0 } as const;
+  const refused = 'nothing that ran before it is known to be good';
+  const judged = (ended: readonly object[]) =>
+    untrue(asked, { refused, seen: { state: stateOf(ended), deploys, runs: false, jobs: null, other: null } });
+  expect(judged(history)).toBeUndefined();
+  expect(judged(history.filter(({ number }) => number !== 3))).toContain('was refused for what was not so');
 });
 
 /** A task of the fleet gets another version from a source unknown to Conveyor. */
