@@ -40,7 +40,10 @@ export function parsePipeline(
   if (large) return result(null, [tooLarge(large)]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: false });
-  const syntax = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
+  const faults = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
+  // The parser may run out of its stack at several places of one nest.
+  const deep = faults.find(({ message }) => message === TOO_DEEP);
+  const syntax = deep ? [deep] : faults;
   const { values, dangling: unknown, repeated } = measureExpansion(document);
   const excess = over(SPEC_LIMITS.fileValues, values);
   if (excess) return result(null, [tooLarge(excess)]);
@@ -157,9 +160,11 @@ const rewritten = (document: Document, lines: LineCounter): Problem[] =>
     return { severity: 'warning', code: 'number-rewritten', ...toPosition(lines, offset), path, message, hint };
   });
 
+const TOO_DEEP = 'nested too deep';
+
 /** The parser and the checks recurse at each level of nesting. */
 const inWords = (message: string, before = ''): string =>
-  message.startsWith('Maximum call stack') ? 'nested too deep' : `${before}${message}`;
+  message.startsWith('Maximum call stack') ? TOO_DEEP : `${before}${message}`;
 
 const TOP_OF_FILE = { line: 1, column: 1 };
 
