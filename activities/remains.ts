@@ -4,6 +4,7 @@ import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non
 import type { DeployInput, DeployResult } from '../domain/deploy/state';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import { workflowIds } from '../domain/ids';
+import { listUses } from '../domain/offers/judge';
 import { KEEPS_FAILING } from '../domain/looks';
 import { isOpenStatus } from '../domain/openStatus';
 import type { DeployEndRecord, ReleaseResult } from '../domain/release/state';
@@ -90,7 +91,7 @@ async function stopFailure(parts: RemainsParts, run: ActionRun, isPatient: boole
 
 async function deployEnd(
   parts: RemainsParts,
-  { workflowId, action, artifacts, canary }: StartedDeploy,
+  { workflowId, action, artifacts, canary, wishes }: StartedDeploy,
   patience: StopPatience,
 ): Promise<{ settled?: DeployEndRecord; open?: readonly string[] }> {
   const handle = parts.client.workflow.getHandle(workflowId);
@@ -100,7 +101,7 @@ async function deployEnd(
     if (status.name !== 'COMPLETED') return { open: await stepsLeft(parts, workflowId, patience.cancelGraceMs) };
     // The records do not include canaries.
     const result = (await handle.result()) as DeployResult | undefined;
-    return canary || !result ? {} : { settled: { action, artifacts, result } };
+    return canary || !result ? {} : { settled: { action, artifacts, result, ...listUses(wishes) } };
   } catch (error) {
     // A deploy that Temporal has forgotten does not affect the others.
     if (error instanceof WorkflowNotFoundError) return {};
@@ -108,7 +109,7 @@ async function deployEnd(
   }
 }
 
-type StartedDeploy = Pick<DeployInput, 'action' | 'artifacts' | 'canary'> & { readonly workflowId: string };
+type StartedDeploy = Pick<DeployInput, 'action' | 'artifacts' | 'canary' | 'wishes'> & { readonly workflowId: string };
 
 interface RemainingWork {
   readonly runs: readonly ActionRun[];

@@ -1,10 +1,10 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { areFewIds, type HeldUnits } from '../domain/deploy/heldUnits';
 import { selectUnits, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
 import { sha256 } from '../sdk/digest';
+import { isGone, readInput } from './readInput';
 
 /** Stores the units of deploys with too many for their workflow: each page is the input of a workflow of its own (docs/adr/0018). */
 export interface SnapshotStore {
@@ -81,9 +81,6 @@ export const orGone = (reading: Promise<readonly SnapshotUnit[]>): Promise<reado
     throw error;
   });
 
-/** gRPC NOT_FOUND. */
-const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;
-
 /** The input of a page's workflow. */
 export interface SnapshotPage {
   readonly deployId: string;
@@ -121,14 +118,7 @@ async function startPage(client: Client, taskQueue: string, workflowId: string, 
 
 /** Reads from the history, which needs no worker. */
 async function readPage(client: Client, workflowId: string): Promise<readonly SnapshotUnit[]> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace: client.options.namespace,
-    execution: { workflowId },
-    maximumPageSize: 1,
-  });
-  const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
-  const { loadedDataConverter, namespace } = client.options;
-  const [page] = await decodeArrayFromPayloads(loadedDataConverter, input, { type: 'workflow', namespace, workflowId });
+  const page = await readInput(client, workflowId);
   // A stranger took the id, with a page of another deploy.
   if (page === undefined) throw new Error(`${workflowId} is no snapshot of this deploy`);
   return (page as SnapshotPage).units;

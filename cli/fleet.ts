@@ -4,6 +4,7 @@ import { PlanError } from '../domain/deploy/planLimits';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { redactUrl } from '../domain/redactUrl';
 import type { Unit } from '../domain/fleet/unit';
+import { usesWishes } from '../domain/offers/ofPipeline';
 import { listDeployActions, type NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { callExtension } from '../sdk/client';
@@ -15,14 +16,18 @@ import { resolveActor } from './door';
 /** The units of a deploy, from its push type. @throws `plan-impossible` if there are too many, `extension-…` */
 export async function askPushType(
   io: Io,
-  { pipeline }: PipelineSpec,
+  spec: PipelineSpec,
   [name, { with: deploy }]: NamedDeploy,
   signal?: AbortSignal,
 ): Promise<readonly Unit[]> {
+  if (usesWishes(spec, deploy.config))
+    throw conveyorError('plan-impossible', {
+      why: `the config of ${name} uses values of offers, which are known only when the deploy begins`,
+    });
   const service = loadRegistry(undefined, io.env).find('push-type', deploy.pushType);
   const protocol = pushTypeProtocol;
   const context = {
-    ...{ pipeline, release: 0, deployId: `${pipeline}/plan/${name}`, actor: resolveActor(io) },
+    ...{ pipeline: spec.pipeline, release: 0, deployId: `${spec.pipeline}/plan/${name}`, actor: resolveActor(io) },
     config: deploy.config,
   };
   const fetchPage = async (request: PageRequest): Promise<UnitsPage> => {
@@ -61,6 +66,7 @@ const FLEET_TIMEOUT_MS = 10_000;
 export async function refuseLargeFleets(io: Io, spec: PipelineSpec): Promise<void> {
   await Promise.all(
     listDeployActions(spec).map(async (deploy) => {
+      if (usesWishes(spec, deploy[1].with.config)) return;
       const units = await askPushType(io, spec, deploy, AbortSignal.timeout(FLEET_TIMEOUT_MS)).catch(unlessTooLarge);
       const [, { with: written }] = deploy;
       if (units) await asPlanImpossible(() => planDeploy({ ...written, allowEmpty: true }, units, [], ''));

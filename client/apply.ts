@@ -18,6 +18,7 @@ import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
 import type { ApplyOutcome, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplyResult } from './api';
 import type { Temporal } from './connection';
+import { requireNoOfferCycle } from './offerCycles';
 import type { ClientOptions } from './options';
 import { readPolling } from './readiness';
 import { isWorkflowRunning, findPriorRecords, type PriorRecords } from './recovery';
@@ -36,7 +37,10 @@ export const applyPipeline = (
   changePipeline(workflows, options, {
     ...{ update: 'apply', spec, acting, what: { spec } },
     refusal: (state, groups) => refuseApply(state, spec, groups, acting.actor, acting.permitted),
-    check: (previous) => requireValidConfigs(options, spec, acting.actor, previous),
+    check: async (previous) => [
+      ...(await requireNoOfferCycle(workflows, spec)),
+      ...(await requireValidConfigs(options, spec, acting.actor, previous)),
+    ],
   });
 
 /** @returns the remaining notes @throws config-rejected */
@@ -96,7 +100,7 @@ interface PipelineChange {
   readonly acting: PipelineActor;
   readonly what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>;
   readonly refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined;
-  /** Asks push types about the new configs. @returns their notes @throws config-rejected */
+  /** Asks other pipelines about its offers, and push types about the new configs. @returns their notes @throws offers-cycle, config-rejected */
   readonly check?: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]>;
 }
 

@@ -22,6 +22,7 @@ import { untilTaken } from './retaken';
 import { signRequest } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
 import { temporalUnreachable } from './unreachable';
+import { readOffers } from './offers';
 import { withReplacements } from './replacements';
 import { soakWaits } from './soaks';
 import { withDeployRollback, withRollback } from './undone';
@@ -69,17 +70,19 @@ export class Workflows {
     const state = await this.pipelineState(name);
     // Most readers do not need the children, so these must not delay the rest.
     const { waits = [], ...status } = pipelineStatus(state, Date.now());
-    const [found, soaking, described, lastGood] = await Promise.all([
+    const [found, soaking, described, lastGood, offers] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
       this.describeReleases(status.releases),
       withReplacements(this.temporal, state, status),
+      readOffers(this.temporal, state),
     ]);
     const releases = withReplaced(described, lastGood);
     return {
       ...status,
       ...{ releases, lastGood },
       waits: [...waits.map((wait) => ({ ...wait, why: behindPaused(wait.why, releases) })), ...soaking],
+      ...(offers && { offers }),
       ...(found && { finders: found.map((view) => refusalsFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
       webUiList: listPage(this.webUi, this.temporal.namespace, name),

@@ -313,6 +313,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'offers-cycle': entry<{ pipeline: string; path: string }>({
+    message: ({ pipeline, path }) => `${pipeline} was not applied: these actions would wait for each other: ${path}`,
+    hint: () => 'make the offer after an earlier deploy of its pipeline, or wish for it in a later one',
+    retryable: false,
+    exit: 2,
+  }),
   'config-invalid': entry<{ file: string; detail: string }>({
     message: ({ file, detail }) => `${file} is not a valid configuration: ${detail}`,
     hint: () => 'docs/errors.md#config-invalid shows a complete one',

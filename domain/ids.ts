@@ -21,6 +21,8 @@ export const workflowIds = {
   examination: (uuid: string): string => `examination/${uuid}`,
   /** All reported bugs of a namespace. */
   bugs: 'bugs',
+  /** The offers of a pipeline. */
+  offers: (name: string): string => `offers/${name}`,
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 

@@ -184,6 +184,13 @@ export const SPEC_LIMITS = {
   url: refuseAbove('a URL', 1 * KB, 'bytes', IN_SPEC),
   word: refuseAbove('a name or a line', 200, 'bytes', IN_SPEC),
   maxActive: refuseAbove('maxActive', 50, 'entries', 'a pipeline starts only as many as it has room for'),
+  offers: refuseAbove('the number of offers', 100, 'entries', 'one workflow keeps all of them'),
+  wishes: refuseAbove('the number of wishes', 100, 'entries', 'each deploy asks for all of its wishes'),
+  offerVersion: refuseAbove('the version of an offer or a wish', 64, 'bytes', IN_SPEC),
+  offerTo: refuseAbove('a pattern in to of an offer', 63, 'bytes', 'no name is longer'),
+  offerTos: refuseAbove('the number of patterns in to of an offer', 32, 'entries', IN_SPEC),
+  offerValue: refuseAbove('the value of an offer', 8 * KB, 'bytes', 'each deploy that wishes for it reads it'),
+  offersTogether: refuseAbove('the total size of the offers and wishes', 16 * KB, 'bytes', IN_SPEC),
   retries: refuseAbove('the number of attempts', 100, 'entries', 'each is in the history of the release'),
 } as const satisfies Record<string, Limit>;
 
@@ -318,6 +325,13 @@ export const STATE_LIMITS = {
   goodPerAction: cut('the number of good deploys of an action', 10, 'entries', IN_STATE),
   followed: cut('the versions that others replaced', 16 * KB, 'bytes', 'beyond it, numbers and times give the order'),
   followedPerArtifact: cut('the number of replaced versions of an artifact', 50, 'entries', IN_STATE),
+  uses: cut(
+    'the pipelines whose offers its deploys use',
+    4 * KB,
+    'bytes',
+    'a person ends the use of the offers of those left out',
+  ),
+  usesPerAction: cut('the number of pipelines whose offers an action uses', 100, 'entries', IN_STATE),
   late: cut('the number of artifacts that came too late', 10, 'entries', IN_STATE),
   early: cut('the artifacts that came before the version they follow', 12 * KB, 'bytes', IN_STATE),
   open: cut(
@@ -390,6 +404,24 @@ export const STATE_LIMITS = {
     'they are kept only if a window counts deploys',
   ),
   begun: cut('the number of actions with a known newest begun release', 128, 'entries', IN_STATE),
+} as const satisfies Record<string, Limit>;
+
+const ITS_OFFERS = 'the workflow of the offers carries it';
+
+/** Limits of the offers of a pipeline and of their users. */
+export const OFFER_LIMITS = {
+  values: refuseAbove('the total size of the values of the offers of a deploy', 16 * KB, 'bytes', ITS_OFFERS),
+  parts: refuseAbove('the number of parts of offers that a deploy uses', 64, 'entries', ITS_OFFERS),
+  users: {
+    ...refuseAbove(
+      'the number of deploys of other pipelines that use the offers of a pipeline',
+      2000,
+      'entries',
+      ITS_OFFERS,
+    ),
+    more: 'waits',
+  },
+  board: { ...refuseAbove('the offers of a pipeline with their users', 768 * KB, 'bytes', ITS_OFFERS), more: 'waits' },
 } as const satisfies Record<string, Limit>;
 
 const ITS_LOCK = 'the lock of the service carries it';

@@ -26,7 +26,9 @@ export const isFreezeNotice = (value: unknown): boolean =>
 export const isOvertakingNotice = (value: unknown): boolean => hasTexts(value, 'why') && isInteger(value['by']);
 
 export const isAdmitted = (value: unknown): boolean =>
-  hasTexts(value, 'action') && hasTexts(value['admission'], 'kind');
+  hasTexts(value, 'action') &&
+  hasTexts(value['admission'], 'kind') &&
+  (isMissing(value['admission']['uses']) || areTexts(value['admission']['uses']));
 
 export const isWaitNotice = (value: unknown): boolean =>
   hasTexts(value, 'action', 'why') && (isMissing(value['untilMs']) || isTime(value['untilMs']));

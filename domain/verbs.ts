@@ -33,6 +33,7 @@ export const INPUTS = {
   },
   until: { is: 'moment', option: '--until <time>', help: 'when it lifts itself; without it a person does' },
   artifact: { is: 'version', operand: '<name@version>', help: 'which artifact' },
+  user: { is: 'text', operand: '<pipeline/action>', help: 'which deploy of another pipeline' },
   action: { is: 'name', help: 'which action of the release' },
   approve: { is: 'choice', help: 'continue, or fail the action' },
 } as const satisfies Readonly<Record<string, InputRow>>;
@@ -186,6 +187,13 @@ const VERBS = {
     inputs: [],
     help: 'end a pipeline that is not needed any more; apply brings it back',
     example: 'kvstore --reason "it is part of the shop now"',
+  },
+  'end-use': {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: ['user'],
+    help: 'end the use of its offers by a deploy of another pipeline that is gone',
+    example: 'network shop/deploy --reason "the shop was removed by hand"',
   },
 } as const satisfies Readonly<Record<string, VerbRow>>;
 

@@ -58,6 +58,8 @@ export interface ActionView {
   readonly pickBy: readonly string[] | null;
   /** An emergency that waits for owners to approve it. */
   readonly approval?: ApprovalView | null;
+  /** The offers of other pipelines that its deploy needs. */
+  readonly wishes?: readonly WishView[];
   /** It was not run: it had succeeded in the release of this number, which this one reruns. */
   readonly carriedFrom?: number;
   /**
@@ -69,6 +71,19 @@ export interface ActionView {
   readonly attempts?: number;
   /** A page of its service, such as a log. */
   readonly url?: string | null;
+}
+
+/** An offer of another pipeline that a deploy needs. */
+export interface WishView {
+  /** The pipeline that is to offer it. */
+  readonly from: string;
+  readonly offer: string;
+  /** The range of versions that it has to be in. */
+  readonly range: string | null;
+  readonly state: 'waiting' | 'satisfied';
+  /** The version and the number of the offer that the deploy uses; null until it begins. */
+  readonly version: string | null;
+  readonly seq: number | null;
 }
 
 /** The holder of a lock. */
@@ -508,6 +523,21 @@ export interface GoodView {
   readonly undoing?: { readonly release: number; readonly version: string; readonly by: string };
 }
 
+/** An offer of a pipeline to others. */
+export interface OfferView {
+  readonly name: string;
+  readonly version: string | null;
+  /** `withdrawing`: its pipeline no longer makes it, and others still use it. */
+  readonly state: 'unmade' | 'made' | 'withdrawing';
+  /** Rises with each change; null until it is made. */
+  readonly seq: number | null;
+  readonly since: string | null;
+  /** The release that made it last. */
+  readonly release: number | null;
+  /** The deploys of other pipelines that use it; `behind`: with an earlier value. */
+  readonly users: readonly { readonly user: string; readonly behind: boolean }[];
+}
+
 export interface PipelineStatus extends PipelineSummary {
   readonly held: PipelineStopView | null;
   readonly frozen?: PipelineStopView | null;
@@ -523,6 +553,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly inputs?: readonly Artifact[];
   /** The finders of its inputs; missing if Temporal did not answer in time. */
   readonly finders?: readonly FinderView[];
+  /** Its offers to other pipelines; missing if it has none, or they did not answer in time. */
+  readonly offers?: readonly OfferView[];
   /** Artifacts that arrived after a newer one, and started no release. */
   readonly late?: readonly { readonly artifact: string; readonly at: string; readonly behind: string }[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];

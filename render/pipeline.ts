@@ -1,6 +1,7 @@
 import { formatNamed } from '../domain/deploy/unavailable';
 import { continuesByItself } from '../domain/deploy/view';
-import type { GoodView, PipelineStatus, ReleaseSummary, ScheduleView } from '../domain/views';
+import { describeOffer } from '../domain/offers/judge';
+import type { GoodView, OfferView, PipelineStatus, ReleaseSummary, ScheduleView } from '../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { finderRows } from './finders';
 import { releaseTable } from './lists';
@@ -18,6 +19,7 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
     pipelineFieldLines(pipeline, view, colors),
     waitsSection(pipeline, view, colors),
     findersSection(pipeline, view, colors),
+    offersSection(pipeline, view, colors),
     groupsSection(pipeline, colors),
     goodSection(pipeline, colors),
     behindSection(pipeline, colors),
@@ -88,6 +90,32 @@ function waitsSection(pipeline: PipelineStatus, view: View, colors: Colors): str
 /** The finders of its inputs: one that is down explains why nothing new arrives. */
 function findersSection({ finders = [] }: PipelineStatus, view: View, colors: Colors): string[] {
   return finders.length === 0 ? [] : [colors.bold('Finders'), ...finderRows(finders, view, colors)];
+}
+
+/** Its offers and their users. */
+function offersSection({ offers = [] }: PipelineStatus, view: View, colors: Colors): string[] {
+  if (offers.length === 0) return [];
+  const cells = offers.map((offer) => [
+    `  ${describeOffer(offer)}`,
+    offerStateText(offer, view, colors),
+    usersText(offer, view.compact ? 3 : 10),
+  ]);
+  return [colors.bold('Offers'), ...alignRows(cells)];
+}
+
+function offerStateText({ state, since }: OfferView, view: View, colors: Colors): string {
+  if (state === 'unmade') return colors.dim('not made yet');
+  const time = since === null ? '' : ` ${ago(since, view)}`;
+  return state === 'made' ? colors.green(`✔ made${time}`) : tint(colors, 'warn', '⚠ being withdrawn');
+}
+
+function usersText({ users }: OfferView, most: number): string {
+  if (users.length === 0) return '';
+  const named = users
+    .slice(0, most)
+    .map(({ user, behind }) => (behind ? `${user} (an earlier value)` : user));
+  const more = users.length - named.length;
+  return `used by ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Groups that have a holder or a queue. */

@@ -1,4 +1,5 @@
 import { offersRerun } from '../domain/release/rerun';
+import { describeOffer, isOfferWait } from '../domain/offers/judge';
 import { withReason } from '../domain/text';
 import type { ActionView, DeployStatus, Pause, ReleaseStatus, WaitView } from '../domain/views';
 import { fieldLines, healthSection, joinSections, nextSection, revertSection, timelineSection } from './deploy';
@@ -94,7 +95,20 @@ function nextReleaseCommands(
     .map(({ name }) => `conveyor retry ${release.id}/${name} ${reason}`);
   const resume = release.state === 'paused' ? [`conveyor resume ${release.id} ${reason}`] : [];
   const holders = release.actions.flatMap(({ heldBy }) => (heldBy ? [`conveyor status ${heldBy.id}`] : []));
-  const asked = new Set([...resume, ...picks, ...holders, ...suggested, ...listLogCommands(release), ...retries]);
+  const peers = release.actions.flatMap(({ state, wishes = [] }) =>
+    state === 'blocked'
+      ? wishes.filter((wish) => wish.state === 'waiting').map(({ from }) => `conveyor status ${from}`)
+      : [],
+  );
+  const asked = new Set([
+    ...resume,
+    ...picks,
+    ...holders,
+    ...peers,
+    ...suggested,
+    ...listLogCommands(release),
+    ...retries,
+  ]);
   if (asked.size > 0) return [...asked].slice(0, 4);
   const blocked = release.actions.flatMap(({ state, blockedBy }) => (state === 'blocked' ? (blockedBy ?? []) : []));
   const obstacles = [...waits.map(({ why }) => why), ...blocked];
@@ -149,6 +163,7 @@ function releaseHeader(
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
       ...release.actions.flatMap((action) => formatBlockedLine(action, view)),
       ...release.actions.flatMap(badLine),
+      ...release.actions.flatMap(usesLine),
       ['Artifacts', artifactWords(release.artifacts)],
       ['Trigger', triggerWords(release)],
       [
@@ -190,7 +205,8 @@ const holderText = (waits: Pick<ActionView, 'heldBy'>, view: View): string =>
 function formatBlockedLine(action: ActionView, view: View): (readonly [string, string])[] {
   const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;
   if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${holderText(action, view)}`]];
-  if (state !== 'blocked' || (until === null && !approval)) return [];
+  const isWish = blockedBy !== null && isOfferWait(blockedBy);
+  if (state !== 'blocked' || (until === null && !approval && !isWish)) return [];
   const why = pickBy === null || approval ? blockedBy : 'for a person';
   const when = until === null ? '' : `, ${untilWords(until, view)}`;
   return [['Waits', `${name}${when}: ${why ?? ''}`]];
@@ -201,6 +217,13 @@ const badLine = ({ name, type, knownBad = [] }: ActionView): (readonly [string, 
   knownBad.length === 0 || type === 'deploy'
     ? []
     : [['Known bad', `${knownBad.join(', ')}, made by ${name}: not deployed until a person allows it`]];
+
+/** The offers of other pipelines that a deploy uses. */
+function usesLine({ name, wishes = [] }: ActionView): (readonly [string, string])[] {
+  const used = wishes.filter(({ seq }) => seq !== null);
+  const words = used.map(({ from, offer, version }) => `${describeOffer({ name: offer, version })} of ${from}`);
+  return used.length === 0 ? [] : [['Uses', `${name}: ${words.join(', ')}`]];
+}
 
 const waitWords = ({ why, until }: WaitView, view: View): string =>
   until === null ? why : `${why} (${untilWords(until, view)})`;

@@ -4,4 +4,6 @@ declare module 'semver' {
   export function valid(version: string): string | null;
   /** Below 0 if `a` is older. @throws TypeError if a text is not a semantic version */
   export function compare(a: string, b: string): number;
+  /** False if the text is not a semantic version, or the range is no range. */
+  export function satisfies(version: string, range: string): boolean;
 }

@@ -22,6 +22,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   'config-unchanged': 409,
   'config-path-taken': 409,
   'config-rejected': 422,
+  'offers-cycle': 422,
   'config-value-refused': 422,
   'config-validator-failed': 422,
   'config-programs-unprotected': 503,

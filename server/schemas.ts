@@ -212,9 +212,21 @@ const pipelineFields = {
 };
 
 export const pipelinesAnswer = z.array(z.looseObject(pipelineFields));
+const pipelineOffers = z.array(
+  z.looseObject({
+    name: z.string(),
+    version: z.string().nullable(),
+    state: z.enum(['unmade', 'made', 'withdrawing']),
+    since: time.nullable(),
+    release: z.number().int().nullable(),
+    users: z.array(z.looseObject({ user: z.string(), behind: z.boolean() })),
+  }),
+);
+
 export const pipelineAnswer = z.looseObject({
   ...pipelineFields,
   finders: findersAnswer.optional(),
+  offers: pipelineOffers.optional().describe('to other pipelines, with the deploys that use them'),
   releases: z.array(z.looseObject(releaseFields)),
 });
 

@@ -1,4 +1,5 @@
 import { ConveyorError } from '../domain/errors';
+import { usesWishes } from '../domain/offers/ofPipeline';
 import type { ConfigFinding } from '../domain/spec/configFindings';
 import { deploysWithConfig } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -34,6 +35,7 @@ export function configChecker(
     const gate = concurrencyGate(ASKED_AT_ONCE);
     const signal = AbortSignal.timeout(withinMs);
     const ask = async (action: string, pushType: string, config: Record<string, unknown>): Promise<ConfigFinding> => {
+      if (usesWishes(spec, config)) return { action, pushType, unchecked: UNKNOWN_VALUES };
       const silence = silences.get(pushType);
       if (silence !== undefined && now() < silence.untilMs) return { action, pushType, unchecked: silence.unchecked };
       try {
@@ -54,6 +56,8 @@ export function configChecker(
     );
   };
 }
+
+const UNKNOWN_VALUES = 'it uses values of offers, which are known only when the deploy begins';
 
 const isUnanswered = (error: unknown): boolean =>
   error instanceof ConveyorError ? error.code === 'extension-unavailable' : isTimeout(error);

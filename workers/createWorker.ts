@@ -24,6 +24,7 @@ import { createPushTypeActivities } from '../activities/pushType';
 import { createRecallActivities } from '../activities/recall';
 import { createScriptActivities } from '../activities/script';
 import { createSnapshotStore } from '../activities/snapshots';
+import { createOfferActivities } from '../activities/offers';
 import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
@@ -144,6 +145,7 @@ function createWorkerActivities({
     ...createRecallActivities({ client }),
     ...createApprovalActivities({ ...ports, lookForBugs: (artifacts) => lookForKnownBugs(extended, artifacts) }),
     ...createSoakActivities({ client, clock: ports.clock }),
+    ...createOfferActivities({ client, clock: ports.clock, taskQueue }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createLandingActivities({
       ...{ clock: ports.clock, programs, copies: copiesFolder(process.env) },

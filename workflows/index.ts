@@ -7,6 +7,7 @@ export { fanOutShard } from './fanOut/shard';
 export { freshness } from '../features/freshness/workflows/freshness';
 export { landing } from './landing';
 export { lock } from './lock';
+export { offers } from './offers';
 export { pipeline } from './pipeline';
 export { release } from './release';
 export { snapshot } from './snapshot';

@@ -61,6 +61,7 @@ async function advancePipeline(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
   run.thaw();
+  run.declareOffers();
   await lookUpCalendar(run);
   reportExpired(run, run.state);
   run.decided(thinQueue);
@@ -122,7 +123,10 @@ async function waitForChange(run: PipelineRun): Promise<void> {
  * thousands of submissions arrive there is no such moment, and one history takes 2,000.
  */
 async function continuePipeline(run: PipelineRun): Promise<void> {
-  await run.delivered();
+  do {
+    run.declareOffers();
+    await run.delivered();
+  } while (run.hasUndeclared());
   // The server carries over search attributes, but not the memo by which sweeps find the pipeline.
   const { memo } = workflowInfo();
   await makeContinueAsNewFunc<typeof pipeline>(memo ? { memo } : {})(run.state);

@@ -7,6 +7,7 @@ import type { ExtensionLookActivities } from '../activities/extensionLooks';
 import type { FinderActivities } from '../activities/finders';
 import type { HolderActivities } from '../activities/holders';
 import type { LandingActivities } from '../activities/landing';
+import type { OfferActivities } from '../activities/offers';
 import type { NotifyActivities } from '../activities/notify';
 import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
@@ -161,6 +162,39 @@ export const scriptWatchers = (settings: Settings) =>
 /** Each try asks once and returns the time of the next, so the wait has no limit. */
 export const waitActivities = () =>
   proxyActivities<WaitForActivities & SoakActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
+
+/** Waits for offers as long as it takes … */
+export const offerLooks = () =>
+  proxyActivities<Pick<OfferActivities, 'offerNews'>>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
+
+/** … takes them for a deploy that has its turn, which it does not keep for long, … */
+export const offerTakers = proxyActivities<Pick<OfferActivities, 'takeOffers'>>({
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '2m',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: FOREVER,
+});
+
+/** … makes them, … */
+export const offerMakers = proxyActivities<Pick<OfferActivities, 'makeOffers' | 'restoreOffers'>>({
+  startToCloseTimeout: '30s',
+  retry: FOREVER,
+});
+
+/** … sends messages that others can do without, … */
+export const offerMessengers = proxyActivities<Pick<OfferActivities, 'signalOffers' | 'pinAnyway'>>({
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '10m',
+  retry: FOREVER,
+});
+
+/** … and asks for a deploy that does not wait for offers. */
+export const urgentOffers = () =>
+  proxyActivities<Pick<OfferActivities, 'readOffers'>>({
+    startToCloseTimeout: '10s',
+    retry: FOREVER,
+    ...buildUrgencyOptions(true),
+  });
 
 /** Like `waitActivities`, but for an emergency at once. */
 export const approvalLooks = (urgent = false) =>

@@ -93,6 +93,7 @@ export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   freeze: owners('pipeline', 'begin nothing at all'),
   unfreeze: owners('pipeline', 'end a freeze'),
   'allow-artifact': owners('pipeline', 'take an artifact off the known-bad ones'),
+  'end-use': owners('pipeline', 'end the use of its offers by a deploy that is gone'),
   pause: owners('deploy', 'pause a deploy or release'),
   resume: owners('deploy', 'let it continue'),
   cancel: { of: 'deploy', needs: 'evictor', doors: COMMANDS, does: 'stop a deploy or release where it is' },

@@ -3,6 +3,7 @@ import type { Artifact } from '../artifact';
 import type { BroughtVersion, KeptUnits } from '../broughtVersions';
 import { formatAmount, type Amount } from '../fleet/amount';
 import type { Verdict } from '../health/verdict';
+import type { GrantedOffer } from '../offers/judge';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
 import type { DeploySpec } from '../spec/deploy';
@@ -60,6 +61,8 @@ export interface DeployInput {
   readonly canary?: CanaryInput;
   /** The approvals, by which the rules of the platform are checked again once its units are known; missing if none are needed. */
   readonly approvals?: ApprovalAsk;
+  /** The offers of other pipelines that it uses; their values are in its configuration. */
+  readonly wishes?: readonly GrantedOffer[];
   /** Its release wants reports of its pauses. */
   readonly tellsPauses?: true;
   readonly policy: Policy;

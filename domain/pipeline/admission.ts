@@ -8,7 +8,7 @@ import { findKnownBad } from './digests';
 import { cutTexts } from './recordLimits';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { findPlaceHolder, placeIn } from './place';
-import { goesBackTo, isKnownBad, withInherited, type PipelineState, type ReadyAction } from './state';
+import { goesBackTo, isKnownBad, withInherited, type GoodDeploy, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type OvertakenRelease } from './overtaking';
 import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './actionStart';
@@ -148,13 +148,28 @@ function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved }: A
 function grantAction(state: PipelineState, ready: ReadyAction): Admission {
   if (!isDeploy(ready)) return { kind: 'granted' };
   const inherited = state.inherited[ready.action];
+  const uses = state.uses?.[ready.action] ?? [];
   const good = state.good[ready.action] ?? [];
   const last = findFollowOn(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
   return {
     kind: 'granted',
     lastGood: goesBackTo(state, last),
     ...(inherited === undefined ? {} : { inherited }),
+    ...(uses.length === 0 ? {} : { uses }),
+    ...(uses.length > 0 || state.offered ? findLastRelease(ready, good, last) : {}),
   };
+}
+
+/** The release whose version the action brought last; for a rollback, the one that it restores. */
+function findLastRelease(
+  { rollback, artifacts }: ReadyAction,
+  good: readonly GoodDeploy[],
+  last: GoodDeploy | undefined,
+): { readonly lastRelease?: number } {
+  const wanted = new Set(artifacts.map(formatIdentity));
+  const restored = good.findLast((deploy) => deploy.artifacts.every((one) => wanted.has(formatIdentity(one))));
+  const found = rollback ? (restored ?? last) : last;
+  return found ? { lastRelease: found.release } : {};
 }
 
 /**
@@ -170,8 +185,10 @@ function findSuperseder(state: PipelineState, ready: ReadyAction): number | unde
   const isMeant = ready.approved === true && !isUrgentOne(state, begunBy);
   if (begunBy > place && !(kind === 'pick' && inOrder) && !isMeant) return findPlaceHolder(state, begunBy);
   if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
+  // A release that waits for offers may wait for weeks. It supersedes only those that wait, too.
   const isNewer = (other: ReadyAction): boolean =>
     isDeploy(other) &&
+    (!waitsForOffers(other) || waitsForOffers(ready)) &&
     other.action === action &&
     placeIn(state, other.release) > place &&
     !other.rollback &&
@@ -180,6 +197,8 @@ function findSuperseder(state: PipelineState, ready: ReadyAction): number | unde
     !findFollowOn(state, other.release) && !other.artifacts.some((artifact) => findKnownBad(state, artifact));
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
+
+const waitsForOffers = ({ later }: ReadyAction): boolean => later !== undefined && later.untilMs === undefined;
 
 /**
  * The approvers of an emergency can see the ordinary releases that have begun meanwhile, but another emergency or a rollback takes

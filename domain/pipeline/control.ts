@@ -1,6 +1,7 @@
 import { matchesIdentity } from '../artifact';
 import { formatTime } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
+import { parseUser } from '../offers/board';
 import { formatFreezeEnd, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
 import { allowVersion, type PipelineStopRecord, type PipelineState } from './state';
@@ -52,6 +53,14 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
     refuse: whyNotRetire,
     apply: (state, input, nowMs) => ({ ...state, retired: createHold(input, nowMs) }),
     effect: 'it accepts no more releases; conveyor apply brings it back with its numbers and records',
+  },
+  'end-use': {
+    refuse: ({ spec }, { user = '' }) =>
+      parseUser(user) === undefined || parseUser(user)?.pipeline === spec.pipeline
+        ? 'it needs a deploy of another pipeline as pipeline/action'
+        : undefined,
+    apply: (state) => state,
+    effect: 'its offers no longer wait for that deploy; if it runs again and wishes for them, it is a user again',
   },
 };
 

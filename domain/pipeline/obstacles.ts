@@ -5,7 +5,7 @@ import type { PipelineState, ReadyAction } from './state';
 
 /** The reason why a ready action does not begin, and its end if that is known. */
 export interface Obstacle {
-  readonly by: 'freeze' | 'hold' | 'window' | 'calendar' | 'order' | 'deploy' | 'group' | 'pick';
+  readonly by: 'freeze' | 'hold' | 'window' | 'calendar' | 'order' | 'deploy' | 'group' | 'pick' | 'offers';
   readonly why: string;
   readonly untilMs?: number;
 }
@@ -22,7 +22,7 @@ export function obstacleTo(
   const frozen = rollback ? undefined : whyFrozen(state);
   if (frozen) return { by: 'freeze', ...frozen };
   if (kind === 'exclusive') return group(state, ready, reserved);
-  if (ready.later) return { by: 'window', ...ready.later };
+  if (ready.later) return { by: ready.later.untilMs === undefined ? 'offers' : 'window', ...ready.later };
   if (state.held && !rollback && !emergency)
     return { by: 'hold', why: `the pipeline is held by ${state.held.actor}: ${state.held.reason}` };
   return (

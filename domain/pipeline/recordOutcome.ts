@@ -4,6 +4,7 @@ import type { DeployResult } from '../deploy/state';
 import { STATE_LIMITS } from '../limits';
 import { releaseMutex as leave, type Mutex } from '../mutex';
 import type { DeployEndRecord, ReleaseResult } from '../release/state';
+import { findRunning } from '../offers/ofPipeline';
 import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
 import { addFollowOn, goodBefore, withUpdatedUnits } from './followOn';
@@ -88,7 +89,12 @@ function recordDeploys(
 ): PipelineState {
   const { number } = release;
   const result = { release, deploys };
-  const base = { ...state, good: goodAfter(state, result, nowMs), inherited: updateInheritances(state, result) };
+  const base = {
+    ...state,
+    good: goodAfter(state, result, nowMs),
+    inherited: updateInheritances(state, result),
+    ...updateUses(state, result),
+  };
   const after = { ...afterReverts(base, result, nowMs), ...computeDeployedAt(result, nowMs) };
   const counted = after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
   return deploys.reduce((next, deploy) => addFollowOn(next, release, deploy, nowMs), counted);
@@ -172,6 +178,17 @@ function updateInheritances({ inherited }: PipelineState, { release, deploys }: 
       ? before
       : withInherited(before, action, leaves ?? withUpdatedUnits(before[action], release));
   }, inherited);
+}
+
+/** If the version of a deploy runs everywhere, only its own uses remain. */
+function updateUses({ uses = {} }: PipelineState, { release, deploys }: Deploys): Pick<PipelineState, 'uses'> {
+  const after = deploys.reduce((known, { action, result, uses: own = [] }) => {
+    const isAll = findRunning(result, release.followOn !== undefined) === 'everywhere';
+    const earlier = isAll ? [] : (known[action] ?? []);
+    const all = [...new Set([...earlier, ...own])];
+    return all.length === 0 && known[action] === undefined ? known : { ...known, [action]: all };
+  }, uses);
+  return after === uses ? {} : { uses: after };
 }
 
 function afterReverts(state: PipelineState, result: Deploys, nowMs: number): PipelineState {

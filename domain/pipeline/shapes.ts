@@ -12,7 +12,11 @@ const isArtifact = (value: unknown): boolean =>
 export const areArtifacts = (value: unknown): boolean => Array.isArray(value) && value.every(isArtifact);
 
 const isEndedDeploy = (value: unknown): boolean =>
-  isJsonObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
+  isJsonObject(value) &&
+  isText(value['action']) &&
+  areArtifacts(value['artifacts']) &&
+  isDeployResult(value['result']) &&
+  (isMissing(value['uses']) || areTexts(value['uses']));
 
 /** From a release that has ended while it was being reverted. */
 export const isRollBack = (value: unknown): boolean =>
@@ -51,7 +55,9 @@ export const isReady = (value: unknown): boolean =>
   (isMissing(value['mutex']) || areTexts(value['mutex'])) &&
   (isMissing(value['opensAtMs']) || isTime(value['opensAtMs'])) &&
   (isMissing(value['later']) ||
-    (isJsonObject(value['later']) && isText(value['later']['why']) && isTime(value['later']['untilMs'])));
+    (isJsonObject(value['later']) &&
+      isText(value['later']['why']) &&
+      (isMissing(value['later']['untilMs']) || isTime(value['later']['untilMs']))));
 
 export const isOver = (value: unknown): boolean =>
   isJsonObject(value) &&

@@ -10,7 +10,8 @@ type DeployActions = PipelineSpec['actions'];
  */
 export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineState {
   const renamed = findRenamedDeploys(state.spec.actions, spec.actions);
-  if (renamed.size === 0) return { ...state, spec };
+  const offered = state.spec.offers || spec.offers ? { offered: true as const } : {};
+  if (renamed.size === 0) return { ...state, spec, ...offered };
   const follow = <T>(records: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(records).map(([name, record]) => [renamed.get(name) ?? name, record]));
   const { good, inherited, newestBegun, begunAt } = state;
@@ -18,6 +19,7 @@ export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineStat
     ...state,
     ...{ spec, good: follow(good), inherited: follow(inherited), newestBegun: follow(newestBegun) },
     ...(begunAt ? { begunAt: follow(begunAt) } : {}),
+    ...offered,
   };
 }
 

@@ -40,6 +40,10 @@ export interface PipelineState {
    * that it finds.
    */
   readonly inheritedOmitted?: OmittedCounts;
+  /** It has offered something to other pipelines, so its deploys look at who uses that. */
+  readonly offered?: true;
+  /** By deploy action: the pipelines whose offers its versions may still use. */
+  readonly uses?: Readonly<Record<string, readonly string[]>>;
   readonly knownBad: readonly KnownBad[];
   /** The number of entries that had no room in the list: deploys stay held permanently. */
   readonly badUnlisted?: number;
@@ -134,7 +138,7 @@ export interface ReadyAction {
   /** Exclusion groups of the pipeline. */
   readonly mutex?: readonly string[];
   /** It cannot begin before this time, but takes part so that a newer one may supersede it. */
-  readonly later?: { readonly why: string; readonly untilMs: number };
+  readonly later?: { readonly why: string; readonly untilMs?: number };
   readonly readyAtMs?: number;
   /** The time at which the calendar opens for it; null: never; missing: not looked up yet. */
   readonly opensAtMs?: number | null;

@@ -1,7 +1,7 @@
 import { combineVersions, pickIdentity } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { trimCommands } from '../commandTrim';
-import { STATE_LIMITS } from '../limits';
+import { STATE_LIMITS, type Limit } from '../limits';
 import { jsonBytes, newestWithin } from '../size';
 import type { OmittedCounts } from '../views';
 import type { GoodDeploy, PipelineState } from './state';
@@ -35,7 +35,8 @@ function withinShares(state: PipelineState, before: PipelineState): PipelineStat
     commands: trimCommands(state.commands, commands.max, commandsTogether.max),
     newestBegun: keepNewestEntries(state.newestBegun, begun.max),
     inputs: inputsWithin(state),
-    followed: limitFollowed(state.followed),
+    followed: newestOfEach(state.followed, STATE_LIMITS.followedPerArtifact, STATE_LIMITS.followed),
+    ...(state.uses ? { uses: newestOfEach(state.uses, STATE_LIMITS.usesPerAction, STATE_LIMITS.uses) } : {}),
     ...limitInherited(state, before),
   });
 }
@@ -83,12 +84,14 @@ function inputsWithin({ inputs, spec }: PipelineState): PipelineState['inputs'] 
   return Object.fromEntries(Object.entries(inputs).filter(([name]) => Object.hasOwn(spec.artifacts, name)));
 }
 
-/** As many of the newest versions of each artifact as fit. */
-function limitFollowed(followed: PipelineState['followed']): PipelineState['followed'] {
-  let kept = followed;
-  for (let count = STATE_LIMITS.followedPerArtifact.max; count >= 1; count = Math.floor(count / 2)) {
-    if (jsonBytes(kept) <= STATE_LIMITS.followed.max) return kept;
-    kept = Object.fromEntries(Object.entries(followed).map(([name, versions]) => [name, versions.slice(-count)]));
+type Lists = Readonly<Record<string, readonly string[]>>;
+
+/** As many of the newest entries of each list as fit. */
+function newestOfEach(lists: Lists, each: Limit, together: Limit): Lists {
+  let kept = lists;
+  for (let count = each.max; count >= 1; count = Math.floor(count / 2)) {
+    if (jsonBytes(kept) <= together.max) return kept;
+    kept = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.slice(-count)]));
   }
   return kept;
 }

@@ -6,6 +6,10 @@ export type Admission =
       readonly kind: 'granted';
       readonly lastGood?: string | null;
       readonly inherited?: Inheritance;
+      /** The pipelines whose offers earlier versions may use. */
+      readonly uses?: readonly string[];
+      /** The release that brought the last good version; only if offers are made or used. */
+      readonly lastRelease?: number;
     }
   | { readonly kind: 'superseded'; readonly by: number }
   | {

@@ -34,6 +34,8 @@ export interface ReleaseInput {
   readonly frozen?: PipelineStopRecord | null;
   /** For a rollback: the deploys that it restores, by action. */
   readonly restores?: Readonly<Record<string, RestoredDeploy>>;
+  /** Its pipeline offers something to others, or did so. */
+  readonly offered?: true;
   /**
    * Identities of known-bad artifacts that its actions may make, as of its start; only the newest if there are many.
    */
@@ -45,6 +47,8 @@ export interface DeployEndRecord {
   readonly action: string;
   readonly artifacts: readonly Artifact[];
   readonly result: DeployResult;
+  /** The pipelines whose offers it used, if any. */
+  readonly uses?: readonly string[];
 }
 
 export interface ReleaseResult {
@@ -76,6 +80,7 @@ export interface ActionRecord extends Pick<
   | 'carriedFrom'
   | 'url'
   | 'knownBad'
+  | 'wishes'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */

@@ -61,6 +61,7 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     pickBy,
     ...(approval ? { approval } : {}),
     ...(carriedFrom === undefined ? {} : { carriedFrom }),
+    ...(record.wishes === undefined ? {} : { wishes: record.wishes }),
     ...(record.knownBad === undefined ? {} : { knownBad: record.knownBad }),
     attempts: input.spec.actions[name]?.retry.attempts ?? 1,
     ...(url ? { url } : {}),

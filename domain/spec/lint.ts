@@ -11,6 +11,7 @@ import { healthRules } from './rules/health';
 import { graphLimit, limitRules } from './rules/limits';
 import { lockstepRules } from './rules/lockstep';
 import { notifyRules } from './rules/notify';
+import { offerRules } from './rules/offers';
 import { parallelRules } from './rules/parallel';
 import { phaseOrderRules } from './rules/phaseOrder';
 import { phaseRules } from './rules/phases';
@@ -34,6 +35,7 @@ const RULES: readonly Rule[] = [
   ...firingRules,
   ...childrenRules,
   ...notifyRules,
+  ...offerRules,
   ...limitRules,
 ];
 

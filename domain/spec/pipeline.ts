@@ -16,6 +16,7 @@ import { SPEC_LIMITS } from '../limits';
 import { FORMAT_NAMES } from '../notify/formats';
 import { NOTIFY_ON } from '../notify/notice';
 import { amount, duration, positiveDuration, listOf, name, principal, text, zone } from './scalars';
+import { offersAndWishes } from './offers';
 import { blackouts, window } from './times';
 
 /** The time for which an emergency waits for approvals. */
@@ -186,6 +187,7 @@ export const pipelineSchema = z.strictObject({
     .meta({ maxProperties: SPEC_LIMITS.mutex.max })
     .default({}),
   actions: z.record(name, action),
+  ...offersAndWishes,
   children: z
     .strictObject({
       pipelines: childrenSelector,

@@ -49,7 +49,8 @@ describe('citations', () => {
     expect(found.length).toBeGreaterThan(30);
     const unknown = found.filter(({ file, match: { 1: section = '', index } }) => {
       const before = read(file).slice(Math.max(0, index - 160), index);
-      const [, paper = ''] = [...before.matchAll(/\b(Conveyor|Twine|Configerator)\b/g)].at(-1) ?? [];
+      const [, paper = ''] =
+        [...before.matchAll(/(?<![A-Za-z])(Conveyor|Twine|Configerator|µs)(?![A-Za-z])/g)].at(-1) ?? [];
       return papers.get(paper)?.includes(section) !== true;
     });
     expect(unknown.map(({ file, match: [text] }) => `${file}: ${text}`)).toEqual([]);

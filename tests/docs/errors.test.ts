@@ -96,6 +96,10 @@ const SAMPLES: Params = {
     detail: 'there is no such file',
   },
   'invalid-file': { file: 'pipeline.yaml', problems: 2 },
+  'offers-cycle': {
+    pipeline: 'auth',
+    path: 'auth/deploy → registry/deploy → auth/deploy',
+  },
   'config-rejected': {
     pipeline: 'web',
     refused: ['twine refuses the config of deploy: config.jobs[0]: no job nope'],

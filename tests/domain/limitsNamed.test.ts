@@ -11,6 +11,7 @@ import {
   GATE_LIMITS,
   LOG_LIMITS,
   MOBILE_LIMITS,
+  OFFER_LIMITS,
   REQUEST_LIMITS,
   SERVICE_LIMITS,
   SITEVAR_LIMITS,
@@ -131,6 +132,8 @@ const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'se
   'inherited{}.before.units[].labels': STATE_LIMITS.inherited,
   'inherited{}.settled': STATE_LIMITS.inheritedSettled,
   inheritedOmitted: STATE_LIMITS.inherited,
+  uses: SPEC_LIMITS.actions,
+  'uses{}': STATE_LIMITS.uses,
   followed: STATE_LIMITS.followed,
   'followed{}': STATE_LIMITS.followedPerArtifact,
   pushed: SPEC_LIMITS.artifacts,
@@ -179,6 +182,7 @@ const TABLES = [
   ['The archive', ARCHIVE_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
   ['What is known of a service across pipelines', SERVICE_LIMITS],
+  ['Offers and their users', OFFER_LIMITS],
 ] as const;
 
 const tableOf = (limits: Readonly<Record<string, Limit>>): string =>

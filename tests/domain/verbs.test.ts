@@ -12,7 +12,7 @@ test('workflows that run register their verbs in the order in which they always 
   const [deploy, release, pipeline] = [
     'pause resume cancel revert skip-phase skip-bake skip-health-check skip-window',
     'pause resume cancel revert pick retry skip-window',
-    'hold unhold freeze unfreeze allow-artifact retire',
+    'hold unhold freeze unfreeze allow-artifact retire end-use',
   ].map((line) => line.split(' '));
   // Signals that came with the first task are dealt out in this order, so that a new verb may only be added at the end.
   expect(DEPLOY_VERBS.slice(0, deploy!.length)).toEqual(deploy);

@@ -22,13 +22,14 @@ import { recordKept } from './recordKept';
 import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
+import { recordOffers } from './recordOffers';
 import { recordReverts } from './recordReverts';
 import { recordWaitsForCanary } from './recordWaitsForCanary';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination|kept]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination|kept|offers]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -276,6 +277,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordReverts(stack, save);
   await recordExamination(stack, save);
   await recordKept(stack, save);
+  await recordOffers(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -309,6 +311,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   reverts: (stack) => recordReverts(stack, save),
   examination: (stack) => recordExamination(stack, save),
   kept: (stack) => recordKept(stack, save),
+  offers: (stack) => recordOffers(stack, save),
 };
 
 /** Among these, those with short histories. */

@@ -28,6 +28,7 @@ const IDS: Readonly<Record<keyof typeof workflows, string>> = {
   freshness: 'freshness',
   landing: 'landing/flags',
   lock: 'lock/twine/kvstore',
+  offers: 'offers/kvstore',
   pipeline: 'pipeline/retired',
   release: 'release/kvstore/1',
   snapshot: `snapshot/${DEPLOY}/0123456789abcdef/0`,

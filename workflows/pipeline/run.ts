@@ -6,7 +6,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineSearchAttributeKey, type SignalDefinition } from '@temporalio/common';
+import type { OfferSignal } from '../../activities/offerBoards';
 import { isReplacedNotice } from '../../domain/broughtVersionShapes';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
@@ -19,6 +20,8 @@ import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome
 import { fitState } from '../../domain/pipeline/stateSize';
 import { effectOfPipeline, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { isThawing } from '../../domain/pipeline/freeze';
+import { listDeclaredOffers } from '../../domain/offers/ofPipeline';
+import { sameJson } from '../../domain/json';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { toPolicy } from '../../domain/pipeline/refusal';
 import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
@@ -50,6 +53,8 @@ import {
 } from '../messages';
 import { showDetails } from '../details';
 import { measure } from '../measure';
+import { declareOffersSignal, endUseSignal } from '../offers';
+import { offerMessengers } from '../proxies';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
 import { BackgroundTasks } from '../waitFor';
@@ -77,6 +82,8 @@ export class PipelineRun {
   /** The time since which notices on their way have kept this history from ending; ms. */
   heldUpSinceMs: number | undefined;
   private readonly followed = new Set<number>();
+  /** The names of offers in the last message to the workflow of its offers. */
+  private declared: readonly string[];
   /** The value of its search attribute; `active` if it has none. */
   tagged = workflowInfo().typedSearchAttributes.get(STATE_TAG) ?? 'active';
 
@@ -85,6 +92,7 @@ export class PipelineRun {
   /** @param answer registers the requests of programs, among the other handlers */
   constructor(carried: PipelineState | null, answer: (run: PipelineRun) => void) {
     this.state = carried && fitState(restoreState(carried));
+    this.declared = carried ? listDeclaredOffers(carried) : [];
     showDetails(() => (this.state ? pipelineDetails(this.state, Date.now()) : ''));
     setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
@@ -111,6 +119,7 @@ export class PipelineRun {
       take: (verb, input) => {
         this.set((state, now) => takePipeline(state, verb, input, now));
         if (verb === 'freeze' || verb === 'unfreeze') this.reportFrozen();
+        if (verb === 'end-use') this.toOffers(endUseSignal, input.user ?? '');
         return effectOfPipeline(verb, this.known());
       },
       record: (command) => this.record(command),
@@ -277,6 +286,29 @@ export class PipelineRun {
         this.notices -= 1;
         this.changed = true;
       });
+  }
+
+  /** Sends the workflow of its offers the names of those that its file still has. That workflow begins with the first offer. */
+  declareOffers(): void {
+    if (this.state === null || !this.hasUndeclared()) return;
+    const declared = listDeclaredOffers(this.state);
+    this.declared = declared;
+    this.toOffers(declareOffersSignal, declared);
+  }
+
+  /** Whether its file has other offers than the workflow of its offers knows. */
+  hasUndeclared(): boolean {
+    return this.state !== null && !sameJson(listDeclaredOffers(this.state), this.declared);
+  }
+
+  /** To a workflow that was ended from outside, an activity sends it. */
+  private toOffers<T>(signal: SignalDefinition<[T]>, message: T): void {
+    const { pipeline } = this.known().spec;
+    const send = (): Promise<void> =>
+      getExternalWorkflowHandle(workflowIds.offers(pipeline))
+        .signal(signal, message)
+        .catch(() => offerMessengers.signalOffers(pipeline, signal.name as OfferSignal, message));
+    this.outgoing.add(CancellationScope.nonCancellable(send).catch(() => undefined));
   }
 
   private inPassing(release: number, send: (workflowId: string) => Promise<void>): void {

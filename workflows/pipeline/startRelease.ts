@@ -83,6 +83,7 @@ function buildReleaseInput(state: PipelineState, release: ActiveRelease): Releas
     ...(emergency === undefined ? {} : { emergency }),
     ...(followOn === undefined ? {} : { followOn }),
     ...badOutputs(state),
+    ...(state.offered || state.spec.offers ? { offered: true } : {}),
     ...(trigger.kind === 'rollback' ? { restores: findRestoredDeploys(state, artifacts) } : {}),
     ...(rerunOf === undefined ? {} : { rerunOf }),
     ...(place === undefined ? {} : { place }),

@@ -6,7 +6,10 @@ import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/release/admission';
+import { listUses, type GrantedOffer } from '../../domain/offers/judge';
+import { viewGranted } from '../../domain/offers/view';
 import { isByAdmin } from '../../domain/principals';
+import type { DeployEndRecord } from '../../domain/release/state';
 import { resolveInputs, findMissingInputs } from '../../domain/release/graph';
 import { withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction } from '../../domain/spec/pipeline';
@@ -21,8 +24,18 @@ import type { ReleaseSession } from './session';
 import { awaitSoak } from './soak';
 import { untilUnitsReturn } from './unitReturn';
 import { begins, giveBack, itsTurn, awaitApproval } from './deployTurn';
+import {
+  awaitOffers,
+  findOffers,
+  needsOffers,
+  returnOffers,
+  settleOffers,
+  takeOffers,
+  type TakenOffers,
+} from './offers';
 
 type GrantedAdmission = Extract<Admission, { kind: 'granted' }>;
+type GrantedDeploy = GrantedAdmission & { readonly wishes: readonly GrantedOffer[] };
 
 /** Waits for the pipeline's admission, then runs the deploy as a child. One release of a pipeline deploys at a time. */
 export async function runDeployAction(run: ReleaseSession, name: string, action: DeployAction): Promise<void> {
@@ -30,33 +43,55 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
   const artifacts = resolveInputs(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
   const missing = findMissingInputs(action, artifacts);
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
+  const offers = findOffers(run, name, artifacts);
+  if (offers === undefined) return;
   if (action.soak && !(await awaitSoak(run, name, action.soak, artifacts))) return;
   if (!(await awaitApproval(run, name, artifacts))) return;
   const { followOn } = run.input;
-  if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
+  const known = followOn && needsOffers(offers) ? await takeOffers(run, name, action, offers) : undefined;
+  if (known && 'refusal' in known) {
+    returnOffers(run, name, offers);
+    return run.close(name, 'failed', known.refusal);
+  }
+  const target = known && 'action' in known ? known.action : action;
+  if (followOn && (await untilUnitsReturn(run, name, target, followOn)) === 'gone') {
+    returnOffers(run, name, offers);
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
+  }
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
-  let admission: Admission | undefined;
+  let refused = needsOffers(offers) ? await awaitOffers(run, name, artifacts, offers) : undefined;
+  let admission = refused;
+  let taken: TakenOffers = { action, wishes: [] };
   try {
-    for (let isAgain = false; ;) {
+    for (let isAgain = false; refused === undefined;) {
       admission = await itsTurn(run, name, action, artifacts, givesUp, isAgain);
       if (admission?.kind !== 'granted' || givesUp()) break;
-      const look = await lastLook(run, { action: name, artifacts });
+      if (needsOffers(offers)) taken = await takeOffers(run, name, action, offers, admission.lastRelease);
+      const look = 'waits' in taken ? 'waits' : await lastLook(run, { action: name, artifacts });
       if (begins(look, givesUp)) break;
       isAgain = look === 'late';
       if (isAgain) continue;
       await giveBack(run, name);
-      if (!(await awaitApproval(run, name, artifacts))) return;
+      returnOffers(run, name, offers);
+      if ('waits' in taken) admission = refused = await awaitOffers(run, name, artifacts, offers, taken.waits);
+      else if (!(await awaitApproval(run, name, artifacts))) return;
     }
   } catch (error) {
+    returnOffers(run, name, offers);
     await giveBack(run, name);
     throw error;
   }
-  const granted = admission?.kind === 'granted' ? admission : undefined;
+  const granted = admission?.kind === 'granted' && !givesUp() ? admission : undefined;
   const before = deploysOfAction(run, name).length;
   let result: DeployResult | undefined;
-  if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
-  else closeRefused(run, name, admission, artifacts);
+  if (granted && 'action' in taken) {
+    result = await deployAdmitted(run, name, taken.action, artifacts, { ...granted, wishes: taken.wishes });
+    settleOffers(run, { action: name, artifacts, result }, offers, granted);
+  } else {
+    if (granted && 'refusal' in taken) run.close(name, 'failed', taken.refusal);
+    else closeRefused(run, name, admission, artifacts);
+    returnOffers(run, name, offers);
+  }
   const freed = run.groups.release(name);
   if (!run.endsNow)
     await signalOver(run, name, 'deploy', { ...pickInheritance(result), ...findSettledDeploy(run, name, before) });
@@ -120,15 +155,16 @@ async function deployAdmitted(
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
-  granted: GrantedAdmission,
+  granted: GrantedDeploy,
 ): Promise<DeployResult | undefined> {
-  run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true });
+  const uses = granted.wishes.length > 0 ? { wishes: viewGranted(granted.wishes) } : {};
+  run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true, ...uses });
   try {
     const start = startChild<typeof deploy>('deploy', deployInput(run, name, action, artifacts, granted));
     run.deploys.starting(name, start);
     const child = await start;
     const result = await child.result();
-    closeDeploy(run, name, artifacts, result);
+    closeDeploy(run, name, { artifacts, ...listUses(granted.wishes), result });
     if (result.reverted) run.notices(notifyReverted(run, name, action, artifacts, result));
     return result;
   } catch (error) {
@@ -137,8 +173,9 @@ async function deployAdmitted(
   }
 }
 
-function closeDeploy(run: ReleaseSession, name: string, artifacts: readonly Artifact[], result: DeployResult): void {
-  run.set({ ...run.record, deploys: [...run.record.deploys, { action: name, artifacts, result }] });
+function closeDeploy(run: ReleaseSession, name: string, end: Omit<DeployEndRecord, 'action'>): void {
+  const { result } = end;
+  run.set({ ...run.record, deploys: [...run.record.deploys, { action: name, ...end }] });
   if (result.outcome === 'succeeded') return run.close(name, 'succeeded', result.reason);
   if (result.outcome !== 'cancelled') return run.close(name, 'failed', result.reason);
   run.because(result.cause ?? 'operator', result.cause ? run.overtaken?.by : undefined);
@@ -168,7 +205,7 @@ function deployInput(
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
-  { lastGood = run.input.lastGood[name] ?? null, inherited }: GrantedAdmission,
+  { lastGood = run.input.lastGood[name] ?? null, inherited, wishes }: GrantedDeploy,
 ) {
   const { spec, trigger, emergency, followOn, restores } = run.input;
   return deployChild(run, name, {
@@ -183,6 +220,7 @@ function deployInput(
     ...(followOn ? { followOn: { units: followOn.units } } : {}),
     ...(restores?.[name] === undefined ? {} : { restores: restores[name] }),
     ...(inherited === undefined ? {} : { inherited }),
+    ...(wishes.length > 0 ? { wishes } : {}),
   });
 }
 

@@ -10,8 +10,8 @@ import type { ReleaseSession } from './session';
 import { isLimited, untilRoom } from './windowRoom';
 
 /** Whether a deploy that has its turn begins now. If not, it waits again, and is checked anew after that. */
-export const begins = (look: LastLook, givesUp: () => boolean): boolean =>
-  look === 'go' || (look === 'late' && givesUp());
+export const begins = (look: LastLook | 'waits', givesUp: () => boolean): boolean =>
+  look === 'go' || (look !== 'lapsed' && givesUp());
 
 /** Passes its turn, and its groups, on to others. */
 export const giveBack = (run: ReleaseSession, name: string): Promise<unknown> =>

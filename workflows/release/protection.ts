@@ -10,6 +10,7 @@ import { getSafeguards } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { withNamedOnly } from '../../domain/release/bugNotice';
 import { deployId } from '../../domain/ids';
+import { usesWishes } from '../../domain/offers/ofPipeline';
 import { approvalsNeeded, listApprovals, approvalWords } from '../../domain/release/approval';
 import { judgeLastLook, type LastLook } from '../../domain/release/lastLook';
 import type { PickRecord } from '../../domain/release/state';
@@ -170,7 +171,10 @@ function buildApprovalTarget(run: ReleaseSession, name: string): { readonly targ
   const { spec, number: release, trigger } = run.input;
   const action = spec.actions[name];
   if (action?.type !== 'deploy' && action?.type !== 'canary') return {};
-  const { pushType, config } = action.with;
+  const { pushType } = action.with;
+  const config = run.filled.get(name) ?? action.with.config;
+  // Its units are unknown until its wishes are satisfied. The rules are asked again then.
+  if (!run.filled.has(name) && usesWishes(spec, config)) return {};
   const deploy = { pushType, config, deployId: run.deploys.workflowId(name) };
   return { target: { ...deploy, pipeline: spec.pipeline, release, actor: trigger.actor } };
 }

@@ -20,6 +20,7 @@ import {
   type ReleaseRecord,
 } from '../../domain/release/state';
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
+import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime, withReason } from '../../domain/text';
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { showDetails } from '../details';
@@ -45,6 +46,12 @@ export class ReleaseSession {
   recalled: RecalledResults | null = null;
   /** The reason why its pipeline can no longer be reached. */
   unreachable: string | null = null;
+  /** The configurations of deploys with the values of the offers that they use, by action. */
+  readonly filled = new Map<string, DeployAction['with']['config']>();
+  /** The messages about offers on their way, by action: each is sent after the one before has arrived. */
+  readonly offerMessages = new Map<string, Promise<void>>();
+  /** Deploy actions that an attempt may have left on two versions. */
+  readonly mixed = new Set<string>();
   /** Pauses of deploys that people were notified of. */
   readonly notifiedPauses = new Set<string>();
   /** The number of scripts that it has begun. */

@@ -1,4 +1,5 @@
 import { SPEC_LIMITS } from '../../limits';
+import { isWishPlaceholder } from '../../offers/placeholders';
 import { jsonBytes } from '../../size';
 import { excessText, over } from '../../excess';
 import { errorAt, suggest, type Finding, type Path } from '../problem';
@@ -31,7 +32,7 @@ export function faultsIn(value: unknown, path: Path, known: readonly string[]): 
         return [
           errorAt(at, 'bad-placeholder', `${whole} is not closed`, `write \${name}, or $${whole} for the text itself`),
         ];
-      if (known.includes(name)) return [];
+      if (known.includes(name) || isWishPlaceholder(name)) return [];
       const hint = known.length === 0 ? '' : `${suggest(name, known)}; `;
       return [errorAt(at, 'unknown-param', `there is no parameter ${name}`, `${hint}$${whole} is the text itself`)];
     }),

@@ -32,6 +32,7 @@ const BY_ROLE: Readonly<Record<string, string>> = {
   'freeze by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'unfreeze by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'allow-artifact by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
+  'end-use by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'pause by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'resume by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'cancel by command-line, api': '✓✓✓✓✗✓✗✗✗✗',

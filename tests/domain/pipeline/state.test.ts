@@ -450,6 +450,21 @@ describe('the verbs of a pipeline', () => {
       'executable@kv:1 is not known-bad',
     ],
     ['allow-artifact of nothing', open, 'allow-artifact', {}, 'it needs the artifact as name@version'],
+    ['end-use', open, 'end-use', { user: 'shop/deploy' }, undefined],
+    [
+      'end-use of itself',
+      open,
+      'end-use',
+      { user: 'kvstore/deploy' },
+      'it needs a deploy of another pipeline as pipeline/action',
+    ],
+    [
+      'end-use of no deploy',
+      open,
+      'end-use',
+      { user: 'shop' },
+      'it needs a deploy of another pipeline as pipeline/action',
+    ],
   ])('%s', (_, state, verb, input, why) => expect(whyNotPipeline(state, verb, input, NOW)).toBe(why));
 
   test('hold says who, when and why; unhold allows no artifact', () => {

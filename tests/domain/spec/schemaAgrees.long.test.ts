@@ -15,6 +15,10 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
   'whether a name is that of something else in the file': [
     ...[
       'soaks-nowhere',
+      'not-a-deploy',
+      'offer-after',
+      'unknown-wish',
+      'wish-for-own-offer',
       'soaks-another',
       'unknown-action',
       'unknown-mutex',
@@ -41,6 +45,7 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     'soaks-later',
   ],
   'that two values differ, or which is more': [
+    ...['duplicate-offer', 'duplicate-wish'],
     ...['duplicate-phase', 'duplicate-check', 'bake-too-short', 'empty-window', 'first-impossible'],
     ...['duplicate-action', 'same-output', 'several-actions', 'empty-matrix'],
   ],

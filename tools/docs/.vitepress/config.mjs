@@ -116,6 +116,7 @@ export default {
           page('Workflows', '/docs/design/workflows'),
           page('A deploy', '/docs/design/deploy'),
           page('Pipelines and releases', '/docs/design/pipeline'),
+          page('Offers', '/docs/design/offers'),
           page('Health', '/docs/design/health'),
           page('Configuration inside', '/docs/design/config'),
           page('The simulated fleet inside', '/docs/design/fleet'),

@@ -1,0 +1,48 @@
+import { findOfferCycle } from '../../../domain/offers/cycles';
+import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../../domain/spec/pipeline';
+
+const deploy = (needs: string[] = []): PipelineSource['actions'][string] => ({
+  ...{ type: 'deploy', inputs: ['executable'], needs },
+  with: { pushType: 'twine' },
+});
+const pipeline = (name: string, more: Partial<PipelineSource>): [string, PipelineSpec] => [
+  name,
+  pipelineSchema.parse({
+    pipeline: name,
+    owners: ['user:alice'],
+    artifacts: { executable: { finder: 'manual' } },
+    actions: { deploy: deploy() },
+    ...more,
+  }),
+];
+const wish = (from: string, offer = from) => ({ from, offer });
+const find = (...all: readonly [string, PipelineSpec][]) => findOfferCycle(new Map(all), all[0]?.[0] ?? '');
+
+const REGISTRY = {
+  actions: { network: deploy(), service: deploy(['network']) },
+  wishes: [{ ...wish('auth', 'group'), for: ['service'] }],
+};
+const AUTH = { offers: [{ name: 'group' }], wishes: [wish('registry', 'vpc')] };
+
+test('pipelines may wish of each other, if none of their deploys waits for itself', () =>
+  expect(
+    find(pipeline('auth', AUTH), pipeline('registry', { ...REGISTRY, offers: [{ name: 'vpc', after: 'network' }] })),
+  ).toBeUndefined());
+
+test('a circle of deploys is named, with the actions that need each other in between', () =>
+  expect(
+    find(pipeline('auth', AUTH), pipeline('registry', { ...REGISTRY, offers: [{ name: 'vpc', after: 'service' }] })),
+  ).toEqual(['auth/deploy', 'registry/service', 'auth/deploy']));
+
+test('a circle over several pipelines is found, and one elsewhere is not reported', () => {
+  const [a, b, c] = [
+    pipeline('a', { offers: [{ name: 'a' }], wishes: [wish('b')] }),
+    pipeline('b', { offers: [{ name: 'b' }], wishes: [wish('c')] }),
+    pipeline('c', { offers: [{ name: 'c' }], wishes: [wish('a')] }),
+  ];
+  expect(find(a, b, c)).toEqual(['a/deploy', 'b/deploy', 'c/deploy', 'a/deploy']);
+  expect(find(a, b)).toBeUndefined();
+});
+
+test('offers that a file does not have, and pipelines that are not known, are no circle', () =>
+  expect(find(pipeline('a', { wishes: [wish('b'), wish('c')] }), pipeline('b', {}))).toBeUndefined());
