@@ -111,9 +111,7 @@ function offerStateText({ state, since }: OfferView, view: View, colors: Colors)
 
 function usersText({ users }: OfferView, most: number): string {
   if (users.length === 0) return '';
-  const named = users
-    .slice(0, most)
-    .map(({ user, behind }) => (behind ? `${user} (an earlier value)` : user));
+  const named = users.slice(0, most).map(({ user, behind }) => (behind ? `${user} (an earlier value)` : user));
   const more = users.length - named.length;
   return `used by ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

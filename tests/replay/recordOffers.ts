@@ -39,7 +39,10 @@ export async function recordOffers(stack: Stack, save: Save): Promise<void> {
   await network.ended(2);
   await apply(network, {});
   const offers = stack.temporal.workflow.getHandle(workflowIds.offers(network.name));
-  await eventually('they are withdrawn', async () => (await offers.describe()).status.name === 'COMPLETED' || undefined);
+  await eventually(
+    'they are withdrawn',
+    async () => (await offers.describe()).status.name === 'COMPLETED' || undefined,
+  );
   await save(stack, 'offers-withdrawn', workflowIds.offers(network.name));
   await save(stack, 'release-offers', workflowIds.release(network.name, 2));
   await save(stack, 'release-wishes', workflowIds.release(shop.name, 1));
