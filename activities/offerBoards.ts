@@ -25,18 +25,12 @@ export class OfferBoards {
     private readonly taskQueue: string,
   ) {}
 
-  /** The boards of all pipelines that the wishes name. */
-  async read(wishes: readonly Wish[]): Promise<Boards> {
-    const read = listOffering(wishes).map(async (name) => [name, await this.find(name)] as const);
-    return new Map(await Promise.all(read));
-  }
-
-  /** As `read`, without those that do not answer in time. */
-  async readPromptly(
+  /** The boards of all pipelines that the wishes name. @param within may give up a read, whose board is left out */
+  async read(
     wishes: readonly Wish[],
-    promptly: (read: Promise<OfferBoard | null>) => Promise<OfferBoard | null | undefined>,
+    within: (read: Promise<OfferBoard | null>) => Promise<OfferBoard | null | undefined> = (read) => read,
   ): Promise<Boards> {
-    const read = listOffering(wishes).map(async (name) => [name, (await promptly(this.find(name))) ?? null] as const);
+    const read = listOffering(wishes).map(async (name) => [name, (await within(this.find(name))) ?? null] as const);
     return new Map(await Promise.all(read));
   }
 

@@ -46,10 +46,6 @@ export interface OfferRun extends OfferAsk {
   readonly intervalMs: number;
 }
 
-export interface PinRequest extends Pick<PinMessage, 'user' | 'release'> {
-  readonly wishes: readonly Wish[];
-}
-
 export interface KnownOffersAsk {
   readonly pipeline: string;
   readonly wishes: readonly Wish[];
@@ -111,7 +107,7 @@ export function createOfferActivities({ client, clock, taskQueue }: OfferParts) 
     },
 
     /**
-     * For a deploy that has its turn: announces the change of its own offers, so that no new user comes whom they would not fit, and pins the
+     * For a deploy that has its turn: announces the change of its own offers, so that no new user pins one that will not fit it, and pins the
      * offers that it uses. `waiting`: one of them is gone, or no longer fits.
      */
     takeOffers: async (ask: OfferAsk): Promise<WishAnswer> => {
@@ -146,15 +142,13 @@ export function createOfferActivities({ client, clock, taskQueue }: OfferParts) 
     readOffers: async ({ pipeline, wishes, before, needsPresent, isPrompt }: KnownOffersAsk): Promise<KnownOffers> => {
       const earlier = await readEarlier(client, before);
       if (earlier && !needsPresent) return { earlier, present: [] };
-      const read = isPrompt
-        ? await boards.readPromptly(wishes, (one) => promptly(clock, REVERT_PATIENCE_MS, one))
-        : await boards.read(wishes);
+      const read = await boards.read(wishes, isPrompt ? (one) => promptly(clock, REVERT_PATIENCE_MS, one) : undefined);
       return { earlier, present: grantAnyway(pipeline, wishes, read) };
     },
 
     /** Pins the offers of a deploy that began without pins. */
-    pinAnyway: async (request: Omit<PinRequest, 'wishes'>, granted: readonly GrantedOffer[]): Promise<void> => {
-      await boards.pin({ ...request, anyway: true }, granted);
+    pinAnyway: async (by: Pick<PinMessage, 'user' | 'release'>, granted: readonly GrantedOffer[]): Promise<void> => {
+      await boards.pin({ ...by, anyway: true }, granted);
     },
   };
 }

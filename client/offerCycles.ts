@@ -7,7 +7,7 @@ import type { Workflows } from './workflows';
 const [MAX_ASKED, WITHIN_MS] = [200, 5_000];
 
 /**
- * Looks at the pipelines that this one wishes of, and at those that they wish of, as they are now.
+ * Looks at the pipelines for whose offers this one wishes, and at those behind them, as they are now.
  * @returns notes: wishes that wait for now, and pipelines that were not asked
  * @throws offers-cycle if deploys would wait for each other
  */

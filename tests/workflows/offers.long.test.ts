@@ -100,13 +100,18 @@ test('an offer that was removed from its file is withdrawn after its last user, 
   expect([await endsOf(world, [2], 'net'), (await board())?.offers]).toEqual([['succeeded'], []]);
 });
 
-test('no new user comes while an offer changes in a way that may not fit it', async () => {
+/** `net` offers 2.0.0 instead of 1.0.0 with its second release, whose deploy bakes. */
+async function beginChange(): Promise<void> {
   await world.apply(net(), SETTINGS);
   await world.apply(app(), SETTINGS);
   expect(await ends('net', 'kv:2')).toBe('succeeded');
   await world.apply(net([offer({ version: '2.0.0' })]), SETTINGS);
   await released('net', 'kv:3');
   await world.reaches('net', 2, ({ state }) => state === 'baking', { stepMs: 10_000 });
+}
+
+test('no new user comes while an offer changes in a way that may not fit it', async () => {
+  await beginChange();
   await released('app', 'kv:2');
   await blocked('app', 1, /: net is changing place with release 2$/);
   await world.ended('net', 2);
@@ -116,12 +121,7 @@ test('no new user comes while an offer changes in a way that may not fit it', as
 });
 
 test('a newer release that is cancelled before it begins does not end the change of the one that runs', async () => {
-  await world.apply(net(), SETTINGS);
-  await world.apply(app(), SETTINGS);
-  expect(await ends('net', 'kv:2')).toBe('succeeded');
-  await world.apply(net([offer({ version: '2.0.0' })]), SETTINGS);
-  await released('net', 'kv:3');
-  await world.reaches('net', 2, ({ state }) => state === 'baking', { stepMs: 10_000 });
+  await beginChange();
   await released('net', 'kv:4');
   await world.command('release/net/3', 'cancel');
   await world.ended('net', 3, { stepMs: 10_000 });

@@ -1,6 +1,6 @@
 import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
-import type { OfferAsk, PinRequest } from '../../activities/offers';
+import type { OfferAsk } from '../../activities/offers';
 import type { OfferSignal } from '../../activities/offerBoards';
 import type { Artifact } from '../../domain/artifact';
 import type { DeployResult } from '../../domain/deploy/state';
@@ -122,9 +122,12 @@ const givesUp = ({ control, overtaken }: ReleaseSession): boolean => control.end
 const viewWishes = ({ wishes }: DeployOffers, unmet: readonly Wish[]) =>
   wishes.length === 0 ? {} : { wishes: viewWaiting(wishes, unmet) };
 
-const toAsk = ({ input }: ReleaseSession, name: string, { wishes, plan }: DeployOffers): OfferAsk => ({
-  ...{ pipeline: input.spec.pipeline, user: `${input.spec.pipeline}/${name}`, release: input.number, wishes, plan },
+const toAsk = (run: ReleaseSession, name: string, { wishes, plan }: DeployOffers): OfferAsk => ({
+  ...{ pipeline: run.input.spec.pipeline, user: formatUser(run, name), release: run.input.number, wishes, plan },
 });
+
+/** The deploy as a user of offers: `auth/deploy`. */
+const formatUser = ({ input }: ReleaseSession, name: string): string => `${input.spec.pipeline}/${name}`;
 
 /** A deploy with the values of the offers that it uses, or why it cannot begin. */
 export type TakenOffers =
@@ -158,7 +161,9 @@ export async function takeOffers(
   if (taken.kind === 'failed') return { waits: `they do not answer: ${getFailureMessage(taken.error)}` };
   if (taken.kind !== 'done') return { waits: 'it gave up' };
   if (taken.value.kind === 'waiting') return { waits: taken.value.reason };
-  return fill(run, name, action, offers, taken.value.granted);
+  const { granted } = taken.value;
+  const filled = fillWishes(action.with.config, offers.wishes, granted);
+  return 'refusal' in filled ? filled : withConfig(run, name, action, { ...filled, granted });
 }
 
 async function takeAnyway(
@@ -184,46 +189,28 @@ async function takeAnyway(
     if (known.kind === 'failed') throw known.error;
     if (known.kind !== 'done') return { waits: 'it gave up' };
     const filled = fillAnyway(action.with, wishes, known.value, isAgain);
-    if ('refusal' in filled && !isPrompt) return filled;
-    if ('refusal' in filled) run.patch(name, { state: 'blocked', blockedBy: formatOfferWait('their answer') });
-    else return takeFilled(run, name, action, { user: `${spec.pipeline}/${name}`, release: number, ...filled });
+    if (!('refusal' in filled)) {
+      // The pin follows as soon as the offers answer.
+      const by = { user: formatUser(run, name), release: number };
+      void inOrder(run, name, () => offerMessengers.pinAnyway(by, filled.granted));
+      return withConfig(run, name, action, filled);
+    }
+    if (!isPrompt) return filled;
+    run.patch(name, { state: 'blocked', blockedBy: formatOfferWait('their answer') });
   }
   return { waits: 'it gave up' };
 }
 
-/** The pin follows as soon as the offers answer. */
-function takeFilled(
+/** The deploy with the configuration that it will have; rules about its units are asked with that, too. */
+function withConfig(
   run: ReleaseSession,
   name: string,
   action: DeployAction,
-  filled: Pick<PinRequest, 'user' | 'release'> & {
-    config: DeployAction['with']['config'];
-    granted: readonly GrantedOffer[];
-  },
+  { config, granted }: { readonly config: DeployAction['with']['config']; readonly granted: readonly GrantedOffer[] },
 ): TakenOffers {
-  const { user, release, config, granted } = filled;
-  void inOrder(run, name, () => offerMessengers.pinAnyway({ user, release }, granted));
   run.filled.set(name, config);
-  return { action: withConfig(action, config), wishes: granted };
+  return { action: { ...action, with: { ...action.with, config } }, wishes: granted };
 }
-
-function fill(
-  run: ReleaseSession,
-  name: string,
-  action: DeployAction,
-  { wishes }: DeployOffers,
-  granted: readonly GrantedOffer[],
-): TakenOffers {
-  const filled = fillWishes(action.with.config, wishes, granted);
-  if ('refusal' in filled) return filled;
-  run.filled.set(name, filled.config);
-  return { action: withConfig(action, filled.config), wishes: granted };
-}
-
-const withConfig = (action: DeployAction, config: DeployAction['with']['config']): DeployAction => ({
-  ...action,
-  with: { ...action.with, config },
-});
 
 /** From the pipeline: pipelines whose offers earlier versions may use, although this one may not wish for them, and the last good release. */
 type UsesBefore = Pick<Extract<Admission, { kind: 'granted' }>, 'uses' | 'lastRelease'>;
@@ -286,7 +273,7 @@ function endOffers(
   const { spec, number } = run.input;
   const own = { release: number, action: name };
   if (plan && runs === 'nowhere') void inOrder(run, name, () => toOffers(spec.pipeline, endChangeSignal, own));
-  const message: UnpinMessage = { user: `${spec.pipeline}/${name}`, release: number, runs };
+  const message: UnpinMessage = { user: formatUser(run, name), release: number, runs };
   for (const from of new Set([...listOffering(wishes), ...before]))
     void inOrder(run, name, () => toOffers(from, unpinOffersSignal, message));
 }
