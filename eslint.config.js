@@ -34,9 +34,9 @@ const WORLD = [...TIMERS, 'performance', 'process', 'crypto', 'fetch', 'queueMic
 
 module.exports = [
   { ignores: ['dist/', 'node_modules/', 'coverage/', '.conveyor/'] },
-  ...tseslint.configs.recommended.map((config) => ({ ...config, files: ['**/*.ts'] })),
+  ...tseslint.configs.recommended.map((config) => ({ ...config, files: ['**/*.{ts,tsx}'] })),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: __dirname } },
     plugins: { conveyor: { rules: { walls } } },
     rules: {

@@ -17,7 +17,7 @@ const common = {
   rootDir: __dirname,
   testEnvironment: '<rootDir>/tests/setup/tidyEnvironment.js',
   transform: {
-    '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.json' }],
+    '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tsconfig.json' }],
     // Node loads these by require; jest, which has modules of its own, cannot.
     [ESM_ONLY]: [
       'ts-jest',

@@ -5,7 +5,7 @@ import { decideUse } from '../domain/access/usage';
 import type { SweepRepetition } from '../domain/finder/sweepLifetime';
 import type { SweepMemory } from '../domain/finder/memory';
 import { subscriptionPages, type Page } from '../domain/finder/pages';
-import { PIPELINE_OUTPUT } from '../domain/finder/standard';
+import { OFFER, PIPELINE_OUTPUT, WORKER_FINDERS } from '../domain/finder/standard';
 import {
   recordAnswer,
   forbidden,
@@ -29,6 +29,7 @@ import { atOnce } from './atOnce';
 import type { ReadPlatform } from './authority';
 import { withHeartbeats, type Clock } from './clock';
 import { asFailure } from './failure';
+import { findOfferChanges } from './offerFinder';
 import { findOutputs } from './pipelineOutput';
 import { sweepAgain, type SweptAgain } from './sweepAgain';
 
@@ -126,8 +127,8 @@ async function* listPermittedPipelines(
 ): AsyncGenerator<PipelineSubscriptions> {
   for await (const one of index.subscriptions(finder)) {
     const use = { kind: 'artifact-finder', name: finder } as const;
-    // As in an apply, all pipelines may take the output of others.
-    const isAsked = platform !== undefined && finder !== PIPELINE_OUTPUT;
+    // As in an apply, all pipelines may take the output and the offers of others.
+    const isAsked = platform !== undefined && !WORKER_FINDERS.includes(finder);
     const decision = isAsked ? decideUse(platform(), one.owners, use) : undefined;
     if (decision?.allowed === false) refuse(one.pipeline, decision.why);
     else yield one;
@@ -138,6 +139,7 @@ function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Pag
   const subscriptions = asked.map((each) => ({ ...each, with: { ...each.with } }));
   const request = { subscriptions, ...(cursor === null ? {} : { cursor }) };
   if (finder === PIPELINE_OUTPUT) return findOutputs(parts, request);
+  if (finder === OFFER) return findOfferChanges(parts, request);
   const { registry, fetch } = parts;
   const { cancellationSignal, info } = Context.current();
   return untilAnswered(() =>

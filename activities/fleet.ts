@@ -5,6 +5,7 @@ import {
   planCanary,
   planDeploy,
   planFollowOn,
+  planRemoval,
   planRollback,
   pickPhaseUnits,
   withoutBakes,
@@ -38,7 +39,7 @@ import { inspectUnlistedUnits } from './unlistedUnits';
 export interface PlanRequest {
   readonly spec: DeploySpec;
   readonly artifacts: readonly Artifact[];
-  readonly kind: 'deploy' | 'rollback' | 'follow-on';
+  readonly kind: 'deploy' | 'rollback' | 'follow-on' | 'removal';
   readonly canary?: CanaryInput;
   readonly skipBake: boolean;
   /** For a follow-on: its units. */
@@ -217,6 +218,7 @@ function buildDeployPlan(
 ): DeployPlan {
   const { deployed } = rules;
   if (canary) return planCanary(spec, units, artifacts, deployed, canary);
+  if (kind === 'removal') return planRemoval(spec, units, deployed);
   const make = { deploy: planDeploy, rollback: planRollback, 'follow-on': planFollowOn }[kind];
   const planned = make(spec, units, artifacts, deployed);
   return skipBake ? withoutBakes(planned) : planned;

@@ -1,89 +1,183 @@
+import { createHash } from 'node:crypto';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { workflowIds } from '../domain/ids';
+import { sameJson } from '../domain/json';
 import { formatSummary } from '../domain/markdown';
 import {
   isBoardEmpty,
   NO_OFFERS,
+  reopenBoard,
   type ChangeMessage,
   type MakeMessage,
   type OfferBoard,
   type OfferRefusal,
   type PinMessage,
 } from '../domain/offers/board';
-import { listOffering, type Boards, type GrantedOffer, type Wish } from '../domain/offers/judge';
+import { listOffering, listPins, type GrantedOffer, type Wish } from '../domain/offers/judge';
+import { packBoard } from '../domain/offers/packedBoard';
+import { refusePin } from '../domain/offers/pinRefusal';
+import { readBoard, readOffered, type AskOffers, type OfferedBoard } from '../domain/offers/readBoard';
 import { isOpenStatus } from '../domain/openStatus';
-import { hasNoSuchQuery } from '../domain/queryRefusals';
+import { SharedReads } from './sharedReads';
+
+/** A query without an answer for so long fails, since later ones may wait for its end; ms. */
+const QUERY_LIMIT_MS = 10_000;
 
 /** Signals that change nothing if there is no offer and no user. */
 export type OfferSignal = 'declare-offers' | 'end-change' | 'unpin-offers' | 'end-use';
 
+/** The offers of pipelines, by name; null if a pipeline has none. */
+type Looked = ReadonlyMap<string, OfferedBoard | null>;
+
+/** The newest state of the offers of a pipeline, also after their workflow has ended; null if there was none. */
+const findBoard = (client: Client, pipeline: string): Promise<OfferBoard | null> =>
+  askWorkflow(client, pipeline, readBoard);
+
+/** As `findBoard`, without the users. */
+export const findOffered = (client: Client, pipeline: string): Promise<OfferedBoard | null> =>
+  askWorkflow(client, pipeline, readOffered);
+
+async function askWorkflow<T>(
+  client: Client,
+  pipeline: string,
+  read: (ask: AskOffers) => Promise<T>,
+): Promise<T | null> {
+  const handle = client.workflow.getHandle(workflowIds.offers(pipeline));
+  try {
+    return await read((query) =>
+      client.withAbortSignal(AbortSignal.timeout(QUERY_LIMIT_MS), () => handle.query(query)),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** Offers that a deploy uses without being their user. */
+export interface Unpinned {
+  /** The pipelines that have too many users for one more. */
+  readonly full: readonly string[];
+  /** The offers that are there no longer. */
+  readonly gone: readonly string[];
+}
+
+/**
+ * An attempt of an activity whose time is up may still send its message, even after the deploy has ended and its pins are removed. With the id of an
+ * earlier attempt's message, Temporal does not deliver it again.
+ */
+const formatUpdateId = (step: string, message: object): string =>
+  `${step}/${createHash('sha256').update(JSON.stringify(message)).digest('hex')}`;
+
 /** Reads the workflows of offers (workflows/offers.ts), sends them messages, and restarts them with their last state. */
 export class OfferBoards {
+  /** Thousands of deploys may wait for the same offers, and a worker asks for these once at a time. */
+  private readonly looks = new SharedReads((pipeline) => findOffered(this.client, pipeline));
+
   constructor(
     private readonly client: Client,
     private readonly taskQueue: string,
   ) {}
 
-  /** The boards of all pipelines that the wishes name. @param within may give up a read, whose board is left out */
-  async read(
-    wishes: readonly Wish[],
-    within: (read: Promise<OfferBoard | null>) => Promise<OfferBoard | null | undefined> = (read) => read,
-  ): Promise<Boards> {
-    const read = listOffering(wishes).map(async (name) => [name, (await within(this.find(name))) ?? null] as const);
+  /** The offers of these pipelines. */
+  async look(pipelines: readonly string[]): Promise<Looked> {
+    const read = pipelines.map(async (name) => [name, await this.looks.get(name)] as const);
     return new Map(await Promise.all(read));
   }
 
-  /** The newest state of the offers of a pipeline, also after their workflow has ended; null if there was none. */
-  async find(pipeline: string): Promise<OfferBoard | null> {
-    try {
-      return await this.handle(pipeline).query<OfferBoard>('board');
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError || hasNoSuchQuery(error)) return null;
-      throw error;
+  /** Those of all pipelines that the wishes name. @param within may give up a read, whose offers are left out */
+  async lookWithin(
+    wishes: readonly Wish[],
+    within: (read: Promise<OfferedBoard | null>) => Promise<OfferedBoard | null | undefined>,
+  ): Promise<Looked> {
+    const read = listOffering(wishes).map(
+      async (name) => [name, (await within(findOffered(this.client, name))) ?? null] as const,
+    );
+    return new Map(await Promise.all(read));
+  }
+
+  /** A pipeline that has no room for the pins of a deploy. */
+  async findFull(
+    by: Pick<PinMessage, 'user' | 'release' | 'place'>,
+    granted: readonly GrantedOffer[],
+    looked: Looked,
+  ): Promise<string | undefined> {
+    for (const { from, pin } of listPins(by, granted)) {
+      if (looked.get(from)?.isRoomy) continue;
+      const board = await this.find(from);
+      if (board && refusePin(board, pin) === 'full') return from;
     }
+    return undefined;
+  }
+
+  find(pipeline: string): Promise<OfferBoard | null> {
+    return findBoard(this.client, pipeline);
   }
 
   async make(pipeline: string, message: MakeMessage): Promise<void> {
-    await this.send(pipeline, await this.find(pipeline), 'make-offers', message);
+    if (await this.isOpen(pipeline)) await this.handle(pipeline).signal('make-offers', message);
+    else await this.restart(pipeline, await this.find(pipeline), 'make-offers', message);
   }
 
   /** Sends a signal if anything is known of these offers. */
   async signal(pipeline: string, signal: OfferSignal, message: unknown): Promise<void> {
+    if (await this.isOpen(pipeline)) return this.handle(pipeline).signal(signal, message);
     const board = await this.find(pipeline);
-    if (board && !isBoardEmpty(board)) await this.send(pipeline, board, signal, message);
+    if (board && !isBoardEmpty(board)) await this.restart(pipeline, board, signal, message);
   }
 
-  /** Announces a change of offers. */
-  change(pipeline: string, message: ChangeMessage): Promise<OfferRefusal | null> {
-    return this.update(pipeline, 'change-offers', message);
+  /** Sends the offers of a file, unless they are known. */
+  async declare(pipeline: string, declared: readonly string[]): Promise<void> {
+    const known = await findOffered(this.client, pipeline);
+    if (known && !sameJson(known.declared, declared)) await this.signal(pipeline, 'declare-offers', declared);
   }
 
-  /** Pins all offers that are granted to a deploy, pipeline by pipeline, up to the first that refuses. */
+  /** Announces a change of offers. @param step the same for all attempts of an activity */
+  change(pipeline: string, message: ChangeMessage, step: string): Promise<OfferRefusal | null> {
+    return this.update(pipeline, 'change-offers', message, step);
+  }
+
+  /** Pins all offers that are granted to a deploy, pipeline by pipeline, up to the first that refuses. @param step as above */
   async pin(
-    { user, release, anyway }: Omit<PinMessage, 'uses'>,
+    by: Omit<PinMessage, 'uses'>,
     granted: readonly GrantedOffer[],
+    step: string,
   ): Promise<OfferRefusal | null> {
-    for (const from of new Set(granted.map((one) => one.from))) {
-      const uses = granted.filter((one) => one.from === from).map(({ use }) => use);
-      const message: PinMessage = { user, release, uses, ...(anyway ? { anyway } : {}) };
-      const refusal = await this.update(from, 'pin-offers', message);
-      if (refusal !== null && !anyway) return refusal;
+    for (const { from, pin } of listPins(by, granted)) {
+      const refusal = await this.update(from, 'pin-offers', pin, step);
+      if (refusal !== null) return refusal;
     }
     return null;
   }
 
-  private async update(pipeline: string, name: string, message: object): Promise<OfferRefusal | null> {
-    const handle = this.handle(pipeline);
-    const board = await this.find(pipeline);
-    if (board === null || isBoardEmpty(board)) return 'changed';
-    if (!isOpenStatus((await handle.describe()).status.name))
+  /** Pins them for a deploy that has begun. */
+  async pinAnyway(
+    by: Omit<PinMessage, 'uses' | 'anyway'>,
+    granted: readonly GrantedOffer[],
+    step: string,
+  ): Promise<Unpinned> {
+    const full: string[] = [];
+    const gone: string[] = [];
+    for (const { from, pin } of listPins({ ...by, anyway: true }, granted)) {
+      if ((await this.update(from, 'pin-offers', pin, step)) === 'full') full.push(from);
+      const known = (await findOffered(this.client, from))?.offers ?? [];
+      const lost = pin.uses.filter(({ offer }) => known.every(({ name }) => name !== offer));
+      gone.push(...lost.map(({ offer }) => `${offer} of ${from}`));
+    }
+    return { full, gone };
+  }
+
+  private async update(pipeline: string, name: string, message: object, step: string): Promise<OfferRefusal | null> {
+    if (!(await this.isOpen(pipeline))) {
+      const board = await this.find(pipeline);
+      if (board === null || isBoardEmpty(board)) return 'changed';
       await this.client.workflow.start('offers', {
         ...this.start(pipeline, board),
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
+    }
     try {
-      await handle.executeUpdate(name, { args: [message] });
+      await this.handle(pipeline).executeUpdate(name, { args: [message], updateId: formatUpdateId(step, message) });
       return null;
     } catch (error) {
       if (!(error instanceof WorkflowUpdateFailedError)) throw error;
@@ -92,7 +186,17 @@ export class OfferBoards {
     }
   }
 
-  private async send(pipeline: string, board: OfferBoard | null, signal: string, message: unknown): Promise<void> {
+  /** If it is, its state need not be read in order to send it a message. */
+  private async isOpen(pipeline: string): Promise<boolean> {
+    try {
+      return isOpenStatus((await this.handle(pipeline).describe()).status.name);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  private async restart(pipeline: string, board: OfferBoard | null, signal: string, message: unknown): Promise<void> {
     await this.client.workflow.signalWithStart('offers', {
       ...this.start(pipeline, board),
       signal,
@@ -104,12 +208,7 @@ export class OfferBoards {
     return {
       workflowId: workflowIds.offers(pipeline),
       taskQueue: this.taskQueue,
-      // Nothing is left of an empty one but its numbers.
-      args: [
-        {
-          board: board && isBoardEmpty(board) ? { ...NO_OFFERS, seq: board.seq, rev: board.rev } : (board ?? NO_OFFERS),
-        },
-      ],
+      args: [{ board: packBoard(reopenBoard(board ?? NO_OFFERS)) }],
       staticSummary: formatSummary(`offers of ${pipeline}`),
     };
   }

@@ -97,7 +97,7 @@ export const contradicts = ({ pushType: service }: DeployCall, method: string, {
   conveyorError('extension-protocol', { service, method, field, detail });
 
 /** A caller that cancels one of these waits for it. */
-const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'shiftTraffic']);
+const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'removeUnits', 'shiftTraffic']);
 
 /** Other canaries on the service. A rollback does not wait for a silent lock, and takes their tasks along. */
 export async function otherCanaries(

@@ -6,6 +6,7 @@ import { stillThere } from './fetchUnits';
 import { createFleetActivities } from './fleet';
 import { watchHealth, type HealthChecksCall, type HealthReport, type HealthWatch } from './healthWatch';
 import { inChunks, invoker, findReservedUpdates, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { createRemovalActivities } from './removals';
 import { createRevertActivities } from './reverts';
 import { unitsIn } from './snapshots';
 import { createStrideActivities } from './strides';
@@ -21,6 +22,7 @@ export function createPushTypeActivities(ports: PushPorts) {
     ...createFleetActivities(ports, invoke),
     ...createUpdateActivities(ports, invoke),
     ...createRevertActivities(ports, invoke),
+    ...createRemovalActivities(ports, invoke),
     ...createStrideActivities(ports, invoke),
 
     /** Evaluates the checks once; see `HealthWatch` for when it has an answer. */

@@ -101,7 +101,8 @@ async function lockstepUnits(
     id,
     size,
     budget,
-    on: size - outdated,
+    // Of a removed unit, tasks that are to be made count as outdated, and not as tasks.
+    on: Math.max(0, size - outdated),
     down,
   }));
 }

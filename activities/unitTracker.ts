@@ -3,6 +3,7 @@ import { judgeEach } from '../domain/deploy/lockstep';
 import {
   judgeProgress,
   judgeTimeout,
+  countGone,
   countMissingTasks,
   withEarlier,
   type Earlier,
@@ -33,6 +34,8 @@ export interface UpdateTrackingRequest {
   readonly earlier?: Earlier;
   /** For a revert or a rollback: units that are gone are not waited for. */
   readonly withoutGone?: boolean;
+  /** It removes units: a task counts as updated and live once it is gone. */
+  readonly removes?: boolean;
 }
 
 /** The progress of an update, as numbers, for any number of units. */
@@ -111,7 +114,7 @@ export async function updateProgress(
   { snapshots }: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  { updateIds, selection, earlier }: UpdateTrackingRequest,
+  { updateIds, selection, earlier, removes }: UpdateTrackingRequest,
 ): Promise<UpdateRows> {
   const planned = await unitsIn(snapshots, selection);
   const ids = planned.map(({ id }) => id);
@@ -122,7 +125,8 @@ export async function updateProgress(
       return (await invoke(call, 'trackUpdates', { updateId, ...some })).units;
     });
   const rows: UnitProgress[] = [];
-  for (const updateId of updateIds) rows.push(...(await track(updateId)));
+  for (const updateId of updateIds)
+    rows.push(...(await track(updateId)).map((row) => (removes ? countGone(row) : row)));
   if (earlier === undefined) return { ids, sizes, rows, units: rows };
   // An update that the push type has forgotten adds nothing.
   const first = await track(earlier.first).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { ArchiveRow } from '../domain/archive/row';
+import type { ArchivedRelease } from '../domain/where/archived';
 import type { Grouping, Tallies } from '../domain/stats/tallies';
 
 /** The time up to which ended runs have been read (ms since the epoch), and the Temporal namespace. */
@@ -36,4 +37,6 @@ export interface Archive {
   /** Drops rows that ended before this time. */
   expire(beforeMs: number): Promise<void>;
   tallies(span: StatsQuery): Promise<Tallies>;
+  /** Releases whose artifacts contain a text in lower case, newest first; none of those that an older worker archived. */
+  findReleases(text: string, most: number): Promise<readonly ArchivedRelease[]>;
 }

@@ -1,8 +1,9 @@
 import { COLUMNS, type ArchiveRow } from '../domain/archive/row';
 import { conveyorError } from '../domain/errors';
+import type { ArchivedRelease } from '../domain/where/archived';
 import type { Database, Sql } from './database';
 import type { Archive, Mark } from './port';
-import { column, ensureTables, hasTable } from './tables';
+import { column, ensureTables, hasTable, listColumns } from './tables';
 import { readTallies } from './tallies';
 
 /** The number of rows is limited by the parameters of a PostgreSQL statement. */
@@ -46,7 +47,21 @@ export function sqlArchive(database: Database): Archive {
       }),
     tallies: (span) =>
       database.use('read', async (sql) => readTallies(sql, span, await hasTable(sql, 'conveyor_outcomes'))),
+    findReleases: (text, most) => database.use('read', (sql) => readReleases(sql, text, most)),
   };
+}
+
+async function readReleases(sql: Sql, text: string, most: number): Promise<readonly ArchivedRelease[]> {
+  if (!(await listColumns(sql, 'conveyor_outcomes')).has('artifacts')) return [];
+  const rows = await sql.all(
+    `select pipeline, release, state, cause, started_ms::double precision as started, ended_ms::double precision as ended, artifacts from conveyor_outcomes where kind = 'release' and strpos(lower(artifacts), $1) > 0 order by ended_ms desc limit ${most}`,
+    [text],
+  );
+  return rows.map(({ pipeline, release, state, cause, started, ended, artifacts }) => ({
+    ...{ pipeline: String(pipeline), release: Number(release), state: String(state), artifacts: String(artifacts) },
+    cause: cause == null ? null : String(cause),
+    ...{ startedMs: started == null ? null : Number(started), endedMs: Number(ended) },
+  }));
 }
 
 async function insert(sql: Sql, rows: readonly ArchiveRow[], how: 'keep' | 'replace'): Promise<void> {

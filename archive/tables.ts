@@ -13,7 +13,7 @@ const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
 const defineColumn = (name: keyof ArchiveRow): string => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`;
 
 /** The columns of a table; none if it does not exist. */
-async function listColumns(sql: Sql, table: string): Promise<ReadonlySet<string>> {
+export async function listColumns(sql: Sql, table: string): Promise<ReadonlySet<string>> {
   const found = await sql.all(
     `select column_name from information_schema.columns where table_name = $1 and table_schema = current_schema()`,
     [table],

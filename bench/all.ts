@@ -36,6 +36,15 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     },
   },
   latencies: { args: ['10', '2'], goals: { 'bad answer until': '≤ 1 s', 'revert command until': '≤ 1 s' } },
+  offers: {
+    args: [],
+    goals: {
+      'overhead of a hop': '< 5 %',
+      'events that a satisfied wish adds': '≤ 14',
+      'events of the offers for a deploy': '≤ 12',
+      'events while': '0',
+    },
+  },
   crash: { args: ['1'] },
   callbacks: { args: ['12', '5'] },
   readers: { args: ['200', '50'] },

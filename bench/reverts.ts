@@ -21,11 +21,14 @@ export async function revertSent(temporal: Client, name: string): Promise<{ sent
     ) => all.findLast((event) => scheduled.get(String(event[attributes]?.scheduledEventId)) === type)?.eventTime;
     const sent = at('revertUpdates', 'activityTaskStartedEventAttributes');
     const verdict = at('watchHealth', 'activityTaskCompletedEventAttributes');
-    const ms = (time: typeof sent): number => Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
-    if (sent) return { sentAt: ms(sent), verdictAt: ms(verdict) };
+    if (sent) return { sentAt: eventMs(sent), verdictAt: eventMs(verdict) };
     await delay(200);
   }
 }
+
+/** The time of an event of a history. */
+export const eventMs = (time: { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined) =>
+  Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
 
 export const deployOf = (name: string): string => workflowIds.deploy(name, 1, 'deploy', 1);
 

@@ -3,16 +3,16 @@ import type { z } from 'zod';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { readText } from './textFile';
 
-/** Reads a file in JSON or YAML. @throws file-unreadable */
-export function readData(file: string): unknown {
+/** Reads a file in JSON or YAML. @param refuse makes the error for a file that is neither. @throws file-unreadable */
+export function readData(
+  file: string,
+  refuse = (detail: string): ConveyorError => conveyorError('file-unreadable', { file, detail }),
+): unknown {
   const text = readText(file);
   try {
     return parse(text);
   } catch (error) {
-    throw conveyorError('file-unreadable', {
-      file,
-      detail: describeDataProblem(error),
-    });
+    throw refuse(describeDataProblem(error));
   }
 }
 
@@ -23,7 +23,9 @@ function describeDataProblem(error: unknown): string {
 }
 
 /** The error for a file with wrong content: the place, and what was expected there. */
-export function createShapeError(file: string, { issues: [issue] }: z.ZodError, what: string = ''): ConveyorError {
-  const detail = `${what}${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;
-  return conveyorError('file-unreadable', { file, detail });
-}
+export const createShapeError = (file: string, error: z.ZodError, what: string = ''): ConveyorError =>
+  conveyorError('file-unreadable', { file, detail: `${what}${describeShapeProblem(error)}` });
+
+/** The first wrong place of a value, and what was expected there. */
+export const describeShapeProblem = ({ issues: [issue] }: z.ZodError): string =>
+  `${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;

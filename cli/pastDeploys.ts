@@ -26,11 +26,11 @@ export async function pastUpdateMs(
   }
 }
 
-/** A rollback updates everything in one phase, so its time tells nothing about phases. */
+/** A rollback updates everything in one phase, and an undeploy removes it, so their times tell nothing about phases. */
 async function successfulDeploys(client: ConveyorClient, pipeline: string, action: string): Promise<DeployStatus[]> {
   const rows = await client.history(pipeline);
   const ids = rows
-    .filter(({ trigger }) => trigger.kind !== 'rollback')
+    .filter(({ trigger }) => trigger.kind !== 'rollback' && trigger.kind !== 'undeploy')
     .filter(({ deploys }) => deploys.some((deploy) => deploy.action === action && deploy.outcome === 'succeeded'))
     .map(({ id }) => `${id}/${action}`);
   return Promise.all(ids.slice(0, DEPLOYS).map(async (id) => (await client.status(id)) as DeployStatus));

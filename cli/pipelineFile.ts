@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue, type PipelineRules } from '../domain/spec/parse';
@@ -40,6 +41,10 @@ export async function requirePipelineFile(
   if (read.spec !== null) return { ...read, spec: read.spec };
   throw invalidFile(read);
 }
+
+/** Whether an operand is a file, and not a pipeline: no name of a pipeline has a dot or a slash. */
+export const isFile = (given: string): boolean =>
+  /[./\\]/.test(given) || (statSync(given, { throwIfNoEntry: false })?.isFile() ?? false);
 
 export const invalidFile = ({ file, problems }: CheckedFile): ConveyorError =>
   conveyorError('invalid-file', { file, problems: problems.filter(({ severity }) => severity === 'error').length });

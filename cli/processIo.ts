@@ -25,11 +25,13 @@ export function processIo(): Io {
         await import('../client/guard'),
         await import('../settings/configCheck'),
       ];
+      const { isInRange } = await import('../sdk/versions');
       const registry = loadRegistry(undefined, process.env);
       const client = await createClient({
         ...options,
         platform: registry,
         checkConfigs: configChecker(registry),
+        isInRange,
       });
       return guardClient(client, () => registry, 'command-line');
     },

@@ -1,8 +1,7 @@
 import type { ConveyorClient } from '../client/api';
+import { takeSnapshot, type WatchSnapshot } from '../client/snapshot';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { parseId } from '../domain/ids';
-import type { DeployStatus, ReleaseStatus, WaitView } from '../domain/views';
-import type { WatchSnapshot } from '../render/log';
 import { EXIT } from './exit';
 import type { Io } from './io';
 import { printNote, type Output } from './output';
@@ -55,28 +54,6 @@ export async function watchUntilEnd(
   }
 }
 
-/** A release with its deploys, or a single deploy. Objects that have ended are not queried again. */
-export async function takeSnapshot(
-  client: ConveyorClient,
-  id: string,
-  before: WatchSnapshot | null,
-): Promise<WatchSnapshot> {
-  const status = await client.status(id);
-  if (status.kind === 'deploy') return { release: null, waits: [], deploys: [status] };
-  if (status.kind === 'pipeline') throw conveyorError('invalid-id', { text: id, expected: 'a release or a deploy' });
-  const ids = status.actions.flatMap((action) => (action.deploy === null ? [] : [action.deploy]));
-  const deploys = await Promise.all(ids.map((one) => fetchDeploy(client, one, before)));
-  const waits = status.state === 'queued' ? await listWaits(client, status) : [];
-  return { release: status, waits, deploys: deploys.filter((deploy) => deploy !== null) };
-}
-
-/** Why a release has not started yet; only its pipeline knows. */
-async function listWaits(client: ConveyorClient, { pipeline, number }: ReleaseStatus): Promise<readonly WaitView[]> {
-  const status = await client.status(pipeline);
-  if (status.kind !== 'pipeline') return [];
-  return (status.waits ?? []).filter((wait) => wait.release === number);
-}
-
 const isWatchOver = ({ release, deploys }: WatchSnapshot): boolean =>
   release === null
     ? deploys.every((deploy) => deploy.state === 'ended')
@@ -95,22 +72,6 @@ async function watchTarget(client: ConveyorClient, id: string): Promise<string> 
     text: `no release of ${id} is running`,
     hint: `conveyor history ${id} shows ended ones; conveyor release ${id} starts one`,
   });
-}
-
-/** An action may name its deploy before that workflow answers. */
-async function fetchDeploy(
-  client: ConveyorClient,
-  id: string,
-  before: WatchSnapshot | null,
-): Promise<DeployStatus | null> {
-  const known = before?.deploys.find((deploy) => deploy.id === id);
-  try {
-    const status = await client.status(id);
-    return status.kind === 'deploy' ? status : null;
-  } catch (error) {
-    if (error instanceof ConveyorError && error.code === 'unknown-deploy') return known ?? null;
-    throw error;
-  }
 }
 
 /**

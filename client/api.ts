@@ -9,12 +9,15 @@ import type {
   DeploySummary,
   FinderView,
   HistoryRow,
+  OfferList,
+  PipelineOffers,
   PipelineStatus,
   PipelineSummary,
   ReleaseStatus,
   ReleaseSummary,
   Trigger,
 } from '../domain/views';
+import type { WhereQuery, WhereView } from '../domain/where/view';
 
 /**
  * All operations for programs; the command line and the server are written against it. Each changing operation names
@@ -74,8 +77,14 @@ export interface ConveyorClient extends FeatureClient {
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
   listDeploys(query: ListQuery): Promise<DeploySummary[]>;
+  /** The releases that contain a revision, and how far each is. @throws `usage` for a text that is no revision */
+  where(query: WhereQuery): Promise<WhereView>;
   /** The state of every finder that a worker has ever swept. */
   listFinders(): Promise<FinderView[]>;
+  /** The offers of all pipelines, by name, and the pipelines that do not say. */
+  listOffers(query: OfferQuery): Promise<OfferList>;
+  /** The offers of a pipeline, with their values and users. */
+  offers(pipeline: string): Promise<PipelineOffers>;
   history(pipeline: string): Promise<HistoryRow[]>;
   /** The output of an action, or its page at its service; of the newest attempt unless another is requested. */
   logs(id: string, attempt?: number): Promise<ActionLogs>;
@@ -129,7 +138,7 @@ export interface PipelineApplyResult {
   readonly previous: PipelineSpec | null;
   /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
-  /** Notes about configs that no push type could check, or that it refuses but the pipeline had before. */
+  /** Notes about configs that no push type could check, or that it refuses but the pipeline had before; of an import: about offers. */
   readonly configNotes?: readonly string[];
 }
 
@@ -156,5 +165,11 @@ export interface Rerun {
 export interface ListQuery {
   readonly pipeline?: string;
   readonly state?: string;
+  readonly limit: number;
+}
+
+export interface OfferQuery {
+  /** Only offers for this pipeline. */
+  readonly to?: string;
   readonly limit: number;
 }

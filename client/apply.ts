@@ -4,10 +4,11 @@ import { ConveyorError, conveyorError } from '../domain/errors';
 import { over } from '../domain/excess';
 import { workflowIds } from '../domain/ids';
 import { STATE_LIMITS } from '../domain/limits';
+import { describeMove, listExported } from '../domain/offers/moved';
 import { toPipelineDocument, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
 import { refuseApply } from '../domain/pipeline/refuseApply';
 import type { Refusal } from '../domain/pipeline/refusal';
-import type { PipelineState } from '../domain/pipeline/state';
+import { hasOffered, type PipelineState } from '../domain/pipeline/state';
 import { isGroup, type Policy } from '../domain/principals';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { jsonBytes } from '../domain/size';
@@ -18,7 +19,8 @@ import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
 import type { ApplyOutcome, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplyResult } from './api';
 import type { Temporal } from './connection';
-import { requireNoOfferCycle } from './offerCycles';
+import { noteOfferCycle, requireNoOfferCycle } from './offerCycles';
+import { findBoard } from './offers';
 import type { ClientOptions } from './options';
 import { readPolling } from './readiness';
 import { isWorkflowRunning, findPriorRecords, type PriorRecords } from './recovery';
@@ -76,7 +78,13 @@ export async function exportPipeline(workflows: Workflows, pipeline: string): Pr
     const left = await findPriorRecords(client, pipeline).catch(() => undefined);
     return left?.state ?? Promise.reject(error as Error);
   });
-  return toPipelineDocument(state, Date.now());
+  const board = hasOffered(state)
+    ? await workflows.withWording(pipeline, () => findBoard(client, pipeline), {
+        notFound: unknownPipeline(pipeline),
+        workflowId: workflowIds.offers(pipeline),
+      })
+    : null;
+  return toPipelineDocument(state, Date.now(), listExported(board));
 }
 
 /** Replaces the present records with exported ones. */
@@ -91,7 +99,16 @@ export async function importPipeline(
   return changePipeline(workflows, options, {
     ...{ update: 'import', spec: document.spec, acting, what: { document } },
     refusal: (state, groups) => refuseImport(state, document, groups, acting.actor, acting.permitted),
+    check: async () => [...(await noteMove(workflows, document)), ...(await noteOfferCycle(workflows, document.spec))],
   });
+}
+
+/** The facts about offers that the file does not bring. A pipeline that does not answer counts as one that knows no user. */
+async function noteMove(workflows: Workflows, document: PipelineDocument): Promise<readonly string[]> {
+  const names = [...new Set([document.pipeline, ...Object.values(document.uses ?? {}).flat()])];
+  const read = (name: string) => findBoard(workflows.temporal.client, name).catch(() => null);
+  const boards = await Promise.all(names.map(async (name) => [name, await read(name)] as const));
+  return describeMove(document, new Map(boards));
 }
 
 interface PipelineChange {
@@ -100,7 +117,7 @@ interface PipelineChange {
   readonly acting: PipelineActor;
   readonly what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>;
   readonly refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined;
-  /** Asks other pipelines about its offers, and push types about the new configs. @returns their notes @throws offers-cycle, config-rejected */
+  /** Asks pipelines about offers, and push types about new configs. @returns their notes @throws offers-cycle, config-rejected */
   readonly check?: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]>;
 }
 

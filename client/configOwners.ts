@@ -1,6 +1,7 @@
 import { listOwnedPaths, type OwnedPaths } from '../configerator/domain/ownership';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { connectTemporal, type ConnectionOptions } from './connection';
+import { answerInTime } from './inTime';
 import { frontIndex } from './pipelineIndex';
 
 /** The finder through which pipelines get changes of configuration. */
@@ -22,7 +23,7 @@ export async function pathsOfPipelines(
     return true;
   };
   // With a partial list, a pipeline could seem to own nothing.
-  return (await inTime(read())) === undefined ? [] : found;
+  return (await answerInTime(read(), OWNERS_PATIENCE_MS)) === undefined ? [] : found;
 }
 
 /** The same, for a program without a connection. */
@@ -32,19 +33,10 @@ export async function pathsKnownToTemporal(
 ): Promise<readonly OwnedPaths[]> {
   const connecting = connectTemporal(options);
   const close = () => connecting.then(({ connection }) => connection.close()).catch(() => undefined);
-  const temporal = await inTime(connecting);
+  const temporal = await answerInTime(connecting, OWNERS_PATIENCE_MS);
   try {
     return temporal === undefined ? [] : await pathsOfPipelines(frontIndex(temporal), repository);
   } finally {
     void close();
   }
-}
-
-/** Undefined if it fails, or takes longer than a proposal waits. */
-async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, OWNERS_PATIENCE_MS, undefined)));
-  const done = await Promise.race([work.catch(() => undefined), late]);
-  clearTimeout(timer);
-  return done;
 }

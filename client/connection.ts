@@ -110,7 +110,7 @@ const isUnprocessed = (cause: unknown): boolean =>
 /** There was no answer: the target may exist nevertheless. */
 export const isUnanswered = (error: unknown): boolean => hasStatus(error, [...NO_ANSWER, ...TRANSIENT]);
 
-const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
+export const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
   const inner = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return [error, inner].some((candidate) => isGrpcServiceError(candidate) && codes.includes(candidate.code));
 };

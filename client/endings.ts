@@ -67,7 +67,8 @@ async function underOwnSignal<T>(signal: AbortSignal, call: (own: AbortSignal) =
   }
 }
 
-async function fetchOrigin({ client, namespace }: Temporal): Promise<{ name: string; retentionMs: number }> {
+/** The id of the namespace, and for how long it keeps ended workflows. */
+export async function fetchOrigin({ client, namespace }: Temporal): Promise<{ name: string; retentionMs: number }> {
   const { namespaceInfo, config } = await client.workflowService.describeNamespace({ namespace });
   const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
   return { name: `${namespace}/${namespaceInfo?.id ?? ''}`, retentionMs: seconds * 1000 };

@@ -8,9 +8,11 @@ import { historyOfPipeline } from './history';
 import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
 import { actionLogs } from './logs';
 import { lookNow } from './lookNow';
+import { listAllOffers, pipelineOffers } from './offerLists';
 import type { ClientOptions } from './options';
 import { temporalReadiness } from './readiness';
 import { pushEmergency, createRelease, rerunRelease, submitArtifacts } from './releases';
+import { findRevision } from './where';
 import { Workflows } from './workflows';
 
 export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
@@ -18,7 +20,7 @@ export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
 /** A client of a Temporal server. @throws ConveyorError `temporal-unreachable` */
 export async function createClient(options: ClientOptions = {}): Promise<ConveyorClient> {
   const temporal = await connectTemporal({ seal: options.platform?.seal, ...options });
-  const workflows = new Workflows(temporal, options.webUi ?? webUiUrl(temporal.address));
+  const workflows = new Workflows(temporal, options.webUi ?? webUiUrl(temporal.address), options.isInRange);
   return {
     apply: (spec, actor, permitted) => applyPipeline(workflows, options, spec, { actor, permitted }),
     exportPipeline: (pipeline) => exportPipeline(workflows, pipeline),
@@ -32,7 +34,10 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listPipelines: (query) => listPipelines(workflows, query),
     listReleases: (query) => listReleases(workflows, query),
     listDeploys: (query) => listDeploys(workflows, query),
+    where: (query) => findRevision(workflows, query),
     listFinders: () => listFinders(workflows),
+    listOffers: (query) => listAllOffers(workflows, query),
+    offers: (pipeline) => pipelineOffers(workflows, pipeline),
     history: (pipeline) => historyOfPipeline(workflows, pipeline),
     logs: (id, attempt) => actionLogs(workflows, id, attempt),
     command: (id, verb, input) => sendCommand(workflows, id, verb, input),

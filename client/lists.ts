@@ -31,13 +31,13 @@ export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<Dep
   listWorkflows(workflows, 'deploy', query, toDeploySummary);
 
 /** A release ended from outside could not record it. */
-function toReleaseSummary(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
+export function toReleaseSummary(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
   const summary = memoSummary<ReleaseSummary>(info);
   if (summary === undefined || summary.endedAt !== null || !hasClosed(info)) return summary;
   return { ...summary, state: 'failed', endedAt: formatCloseTime(info) };
 }
 
-function toDeploySummary(info: WorkflowExecutionInfo): DeploySummary | undefined {
+export function toDeploySummary(info: WorkflowExecutionInfo): DeploySummary | undefined {
   const summary = memoSummary<DeploySummary>(info);
   if (summary === undefined) return undefined;
   if (summary.endedAt !== null) return { ...summary, state: 'ended' };
@@ -65,7 +65,6 @@ async function listWorkflows<T extends { readonly state: string }>(
     ...(state === undefined ? {} : { condition: stateCondition(kind, state) }),
     pageSize: Math.min(MAX_PAGE, limit + RATHER_MORE),
   });
-  const notFound = () => conveyorError('internal', { detail: `a ${kind} vanished while it was listed` });
   const read = async (): Promise<void> => {
     for await (const info of listing) {
       const row = rowOf(info);
@@ -73,11 +72,7 @@ async function listWorkflows<T extends { readonly state: string }>(
       if (found.length >= limit) return;
     }
   };
-  await workflows.withWording(`list ${kind}s`, read, { notFound }).catch(async (error: unknown) => {
-    // Lists need no worker: if no answer comes in time, the server is silent.
-    if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
-    throw await temporalUnreachable(workflows.temporal, 'it takes too long to answer');
-  });
+  await readVisibility(workflows, kind, read);
   const problemOf = await findWorkflowProblems(
     workflows.temporal,
     found.map(({ info }) => info),
@@ -85,6 +80,15 @@ async function listWorkflows<T extends { readonly state: string }>(
   return found.map(({ info, row }) => {
     const problem = problemOf(info);
     return problem === undefined ? row : { ...row, problem };
+  });
+}
+
+/** Reads lists of workflows, with errors in our words. They need no worker: if no answer comes in time, the server is silent. */
+export function readVisibility<T>(workflows: Workflows, kind: string, read: () => Promise<T>): Promise<T> {
+  const notFound = () => conveyorError('internal', { detail: `a ${kind} vanished while it was listed` });
+  return workflows.withWording(`list ${kind}s`, read, { notFound }).catch(async (error: unknown) => {
+    if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
+    throw await temporalUnreachable(workflows.temporal, 'it takes too long to answer');
   });
 }
 

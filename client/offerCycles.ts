@@ -1,20 +1,48 @@
 import { conveyorError } from '../domain/errors';
-import { findOfferCycle } from '../domain/offers/cycles';
+import { findOfferCycle, listNamedOffers, type OfferingSpec } from '../domain/offers/cycles';
+import type { NamedOffer } from '../domain/offers/ofPipeline';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Workflows } from './workflows';
 
 /** The number of pipelines that are asked for their files, and the time for that; ms. */
 const [MAX_ASKED, WITHIN_MS] = [200, 5_000];
 
-/**
- * Looks at the pipelines for whose offers this one wishes, and at those behind them, as they are now.
- * @returns notes: wishes that wait for now, and pipelines that were not asked
- * @throws offers-cycle if deploys would wait for each other
- */
+/** @returns notes: offers that are not there yet, and pipelines that were not asked @throws offers-cycle if deploys would wait for each other */
 export async function requireNoOfferCycle(workflows: Workflows, spec: PipelineSpec): Promise<readonly string[]> {
-  if (spec.wishes === undefined) return [];
+  const { cycle, notes } = await readOfferCycle(workflows, spec);
+  if (cycle) throw conveyorError('offers-cycle', { pipeline: spec.pipeline, path: cycle.join(' → ') });
+  return notes;
+}
+
+/** For an import, which restores records after an outage and is not refused for a file that was applied before. */
+export async function noteOfferCycle(workflows: Workflows, spec: PipelineSpec): Promise<readonly string[]> {
+  const { cycle } = await readOfferCycle(workflows, spec);
+  return cycle
+    ? [`deploys of its file will wait for each other: ${cycle.join(' → ')}; correct the file, and apply it`]
+    : [];
+}
+
+/** Looks at the pipelines whose offers this one wishes for or takes as artifacts, and at those behind them, as they are now. */
+async function readOfferCycle(
+  workflows: Workflows,
+  spec: PipelineSpec,
+): Promise<{ readonly cycle: readonly string[] | undefined; readonly notes: readonly string[] }> {
+  const named = listNamedOffers(spec);
+  if (named.length === 0) return { cycle: undefined, notes: [] };
+  const { known, isWhole } = await readSpecs(workflows, spec);
+  const cycle = findOfferCycle(known, spec.pipeline);
+  const isKnown = ({ from, offer }: NamedOffer): boolean =>
+    known.get(from)?.offers?.some(({ name }) => name === offer) === true;
+  const missing = named.filter((one) => !isKnown(one));
+  const notes = missing.map(({ from, offer }) => `${from} has no offer ${offer} yet: what needs it waits`);
+  return { cycle, notes: [...notes, ...(isWhole ? [] : [NOT_WHOLE])] };
+}
+
+const NOT_WHOLE = 'not all pipelines behind its offers were asked, so deploys might wait for each other';
+
+async function readSpecs(workflows: Workflows, spec: PipelineSpec) {
   const untilMs = Date.now() + WITHIN_MS;
-  const known = new Map<string, Pick<PipelineSpec, 'actions' | 'offers' | 'wishes'>>([[spec.pipeline, spec]]);
+  const known = new Map<string, OfferingSpec>([[spec.pipeline, spec]]);
   const asked = new Set([spec.pipeline]);
   let isWhole = true;
   for (let next = listPeers(spec); next.length > 0;) {
@@ -27,16 +55,7 @@ export async function requireNoOfferCycle(workflows: Workflows, spec: PipelineSp
     next = found.flatMap((state) => (state ? listPeers(state.spec) : []));
     if (fresh.length === 0) break;
   }
-  const cycle = findOfferCycle(known, spec.pipeline);
-  if (cycle) throw conveyorError('offers-cycle', { pipeline: spec.pipeline, path: cycle.join(' → ') });
-  return [
-    ...spec.wishes.flatMap(({ from, offer }) =>
-      known.get(from)?.offers?.some(({ name }) => name === offer)
-        ? []
-        : [`${from} has no offer ${offer} yet: deploys that wish for it wait`],
-    ),
-    ...(isWhole ? [] : ['not all pipelines behind its wishes were asked, so deploys might wait for each other']),
-  ];
+  return { known, isWhole };
 }
 
-const listPeers = ({ wishes = [] }: Pick<PipelineSpec, 'wishes'>): string[] => wishes.map(({ from }) => from);
+const listPeers = (spec: OfferingSpec): string[] => listNamedOffers(spec).map(({ from }) => from);

@@ -1,3 +1,4 @@
+import type { RangeTest } from '../domain/offers/judge';
 import type { Policy } from '../domain/principals';
 import type { Settings } from '../domain/settings';
 import type { ConfigFinding } from '../domain/spec/configFindings';
@@ -18,6 +19,8 @@ export interface ClientOptions extends ConnectionOptions {
   readonly platform?: Platform;
   /** Lets push types check the configs of a spec before it is applied; without it they are not checked. */
   readonly checkConfigs?: (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;
+  /** Compares versions by npm's rules, to show offers that do not fit their users; without it all versions count as fitting. */
+  readonly isInRange?: RangeTest;
   /** The address of the Temporal Web UI; by default 1,000 ports above the server. */
   readonly webUi?: string;
 }

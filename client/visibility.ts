@@ -8,12 +8,12 @@ import { splitPortions } from '../domain/portions';
  */
 
 /**
- * Pipelines, releases or deploys in Temporal's visibility, newest first; all of them, or those that match a condition
+ * Pipelines, releases, deploys or offers in Temporal's visibility, newest first; all of them, or those that match a condition
  * of its query language. The latest attempt of a deploy replaces the earlier ones.
  */
 export async function* index(
   client: Client,
-  kind: ListedKind,
+  kind: ListedKind | 'offers',
   {
     pipeline,
     condition,
@@ -34,13 +34,13 @@ export async function* index(
 
 export type ListedKind = 'pipeline' | 'release' | 'deploy';
 
-const getListedKey = (kind: ListedKind, { workflowId }: WorkflowExecutionInfo): string =>
+const getListedKey = (kind: ListedKind | 'offers', { workflowId }: WorkflowExecutionInfo): string =>
   kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
 
 /** A condition may match an earlier run or attempt but not the later one that counts. */
 async function* withoutEarlier(
   client: Client,
-  kind: ListedKind,
+  kind: ListedKind | 'offers',
   found: AsyncIterable<WorkflowExecutionInfo>,
 ): AsyncGenerator<WorkflowExecutionInfo> {
   for await (const some of splitPortions(found, ASKED_AT_ONCE)) {
@@ -73,7 +73,7 @@ const NEWEST = 100;
 
 function queryWorkflows(
   client: Client,
-  kind: ListedKind,
+  kind: ListedKind | 'offers',
   pipeline: string | undefined,
   condition = '',
   pageSize?: number,
@@ -86,6 +86,17 @@ function queryWorkflows(
 /** For a query, as words of a list. */
 export const queryWords = (words: Iterable<string>): string =>
   [...words].map((word) => `'${word.replace(/['"\\]/g, '')}'`).join(', ');
+
+/** The deploys of these releases. */
+export async function* listDeploysWithin(
+  client: Client,
+  releases: readonly string[],
+): AsyncGenerator<WorkflowExecutionInfo> {
+  for (let at = 0; at < releases.length; at += ASKED_AT_ONCE) {
+    const ids = queryWords(releases.slice(at, at + ASKED_AT_ONCE));
+    yield* client.workflow.list({ query: `WorkflowType = 'deploy' AND ConveyorRelease IN (${ids})` });
+  }
+}
 
 /** The running ones of these releases, by id; or their running deploys. */
 export async function* listRunningWorkflows(

@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { finderNames, refusalsFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
+import type { RangeTest } from '../domain/offers/judge';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { withReplaced, withUndone } from '../domain/pipeline/undone';
@@ -22,7 +23,7 @@ import { untilTaken } from './retaken';
 import { signRequest } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
 import { temporalUnreachable } from './unreachable';
-import { readOffers } from './offers';
+import { readBrokenUses, readOffers, withBrokenUses } from './offers';
 import { withReplacements } from './replacements';
 import { soakWaits } from './soaks';
 import { withDeployRollback, withRollback } from './undone';
@@ -45,6 +46,7 @@ export class Workflows {
   constructor(
     readonly temporal: Temporal,
     private readonly webUi: string,
+    readonly isInRange: RangeTest = () => true,
   ) {}
 
   /** Sends an update and waits until it is acknowledged. @throws invalid-state when it has ended. */
@@ -70,12 +72,13 @@ export class Workflows {
     const state = await this.pipelineState(name);
     // Most readers do not need the children, so these must not delay the rest.
     const { waits = [], ...status } = pipelineStatus(state, Date.now());
-    const [found, soaking, described, lastGood, offers] = await Promise.all([
+    const [found, soaking, described, lastGood, offers, brokenUses] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
       this.describeReleases(status.releases),
       withReplacements(this.temporal, state, status),
-      readOffers(this.temporal, state),
+      readOffers(this.temporal, state, this.isInRange),
+      readBrokenUses(this.temporal, state, this.isInRange),
     ]);
     const releases = withReplaced(described, lastGood);
     return {
@@ -83,6 +86,7 @@ export class Workflows {
       ...{ releases, lastGood },
       waits: [...waits.map((wait) => ({ ...wait, why: behindPaused(wait.why, releases) })), ...soaking],
       ...(offers && { offers }),
+      ...(brokenUses && { brokenUses }),
       ...(found && { finders: found.map((view) => refusalsFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
       webUiList: listPage(this.webUi, this.temporal.namespace, name),
@@ -116,7 +120,8 @@ export class Workflows {
 
   /** As `release`, with its waits and its rollback. */
   async releaseWithWaits(pipeline: string, number: number): Promise<ReleaseStatus> {
-    return withRollback(this.temporal, await withWaits(this.temporal, await this.release(pipeline, number)));
+    const release = await withBrokenUses(this.temporal, await this.release(pipeline, number), this.isInRange);
+    return withRollback(this.temporal, await withWaits(this.temporal, release));
   }
 
   /** The outcome of a release. @throws unknown-release, also if it never started; not-rerunnable */

@@ -4,7 +4,16 @@ import { DEPLOYMENT } from './taskQueues';
 export type Build = string | null;
 
 /** Workflow types that outlive an upgrade of workers: each step runs on the build that is current then. */
-export const FOLLOWING_TYPES = ['artifactSweep', 'bugs', 'landing', 'lock', 'offers', 'pipeline', 'snapshot'] as const;
+export const FOLLOWING_TYPES = [
+  'artifactSweep',
+  'bugs',
+  'landing',
+  'lock',
+  'offers',
+  'pipeline',
+  'signOut',
+  'snapshot',
+] as const;
 /** Workflow types that stay on the build that began them. */
 type StayingType = 'deploy' | 'examination' | 'fanOut' | 'fanOutShard' | 'freshness' | 'release';
 

@@ -20,6 +20,14 @@ interface ErrorEntry<P> {
 /** The address of the store, or the name of its repository. */
 const formatStorePlace = (store: string): string => (store.includes('://') ? `at ${redactUrl(store)}` : `of ${store}`);
 
+/** The receiver of a notification: its name in the settings, or its address as the pipeline has it. */
+interface ReceiverWords {
+  readonly url?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const nameReceiver = ({ url = '', to }: ReceiverWords): string => to ?? redactUrl(url);
+
 /** The parent of an id: the release of a deploy, or the pipeline of a release. */
 const getParentId = (id: string): string => id.split('/').slice(0, -1).join('/') || id;
 
@@ -203,14 +211,14 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
-  'notification-refused': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `a notification to ${redactUrl(url)} cannot be sent: ${detail}`,
+  'notification-refused': entry<ReceiverWords & { readonly detail: string }>({
+    message: ({ detail, ...to }) => `a notification to ${nameReceiver(to)} cannot be sent: ${detail}`,
     hint: () => 'fix notify in the pipeline file, or notifications in the conveyor.config.yaml of the worker',
     retryable: false,
     exit: 1,
   }),
-  'notification-undelivered': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `a notification to ${redactUrl(url)} was not delivered: ${detail}`,
+  'notification-undelivered': entry<ReceiverWords & { readonly detail: string }>({
+    message: ({ detail, ...to }) => `a notification to ${nameReceiver(to)} was not delivered: ${detail}`,
     hint: () => 'it is retried automatically for an hour; releases do not wait for it',
     retryable: true,
     exit: 1,
@@ -319,6 +327,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'excerpt-invalid': entry<{ file: string; detail: string }>({
+    message: ({ file, detail }) => `${file} is not an excerpt of offers: ${detail}`,
+    hint: ({ file }) => `the pipeline's owners write it again with conveyor offers export PIPELINE -o ${file}`,
+    retryable: false,
+    exit: 2,
+  }),
   'config-invalid': entry<{ file: string; detail: string }>({
     message: ({ file, detail }) => `${file} is not a valid configuration: ${detail}`,
     hint: () => 'docs/errors.md#config-invalid shows a complete one',
@@ -371,6 +385,18 @@ export const ERRORS = {
     hint: () => 'try again; meanwhile use a token listed in conveyor.config.yaml, which needs no provider',
     retryable: true,
     exit: 1,
+  }),
+  'sign-in-refused': entry<{ why: string }>({
+    message: ({ why }) => `no one was signed in: ${why}`,
+    hint: () => 'start again at /sign-in of the server',
+    retryable: false,
+    exit: 4,
+  }),
+  'form-refused': entry<{ why: string }>({
+    message: ({ why }) => `the form was refused, and nothing was done: ${why}`,
+    hint: () => 'open the page again, and send the form from there',
+    retryable: false,
+    exit: 4,
   }),
   'audit-unwritable': entry<{ detail: string }>({
     message: ({ detail }) => `this was not done, because the audit cannot record it (${detail})`,

@@ -23,6 +23,10 @@ export const workflowIds = {
   bugs: 'bugs',
   /** The offers of a pipeline. */
   offers: (name: string): string => `offers/${name}`,
+  /** The end of one session, by its id. */
+  signOut: (session: string): string => `sign-out/session/${session}`,
+  /** The end of all sessions that a principal has then. */
+  signOutEverywhere: (principal: string): string => `sign-out/everywhere/${principal}`,
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 
@@ -72,8 +76,8 @@ export function workflowOfRun(runId: string): string | undefined {
 }
 
 /**
- * `<deploy workflow id>/<phase | revert>/<try>`: the name of an update for a push type
+ * `<deploy workflow id>/<phase | revert | remove>/<try>`: the name of an update for a push type
  * (docs/reference/protocols.md#executeupdates).
  */
-export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
+export const updateId = (deployWorkflowId: string, phase: number | 'revert' | 'remove', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;

@@ -18,6 +18,25 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 export const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 export const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
+/** A part of a value that JSON does not have, such as `NaN`, which would arrive as null. */
+export interface NotJson {
+  readonly path: readonly (string | number)[];
+  /** `NaN`, `a Date` */
+  readonly what: string;
+}
+
+/** The parts of a value that JSON does not have. A field that is undefined counts as left out. */
+export function listNotJson(value: unknown, path: NotJson['path'] = []): NotJson[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => listNotJson(item, [...path, index]));
+  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  if (kind === 'Object')
+    return Object.entries(value as object).flatMap(([key, part]) =>
+      part === undefined ? [] : listNotJson(part, [...path, key]),
+    );
+  if (kind === 'Number') return Number.isFinite(value) ? [] : [{ path, what: String(value) }];
+  return ['String', 'Boolean', 'Null'].includes(kind) ? [] : [{ path, what: `a ${kind}` }];
+}
+
 /** The depth to which incoming JSON may nest: the code that reads, checks or writes it recurses for each level. */
 const MAX_NESTING = 100;
 

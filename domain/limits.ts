@@ -164,7 +164,7 @@ export const SPEC_LIMITS = {
   childLabels: refuseAbove('the number of labels that select children', 16, 'entries', IN_SPEC),
   childArtifacts: refuseAbove('the number of artifacts for children', 16, 'entries', IN_SPEC),
   notify: refuseAbove('the number of notifications', 20, 'entries', IN_SPEC),
-  events: refuseAbove('the number of events of a notification', 6, 'entries', 'there are no others'),
+  events: refuseAbove('the number of events of a notification', 7, 'entries', 'there are no others'),
   blackouts: refuseAbove(
     'the number of blackouts of a pipeline or an action',
     100,
@@ -190,6 +190,12 @@ export const SPEC_LIMITS = {
   offerTo: refuseAbove('a pattern in to of an offer', 63, 'bytes', 'no name is longer'),
   offerTos: refuseAbove('the number of patterns in to of an offer', 32, 'entries', IN_SPEC),
   offerValue: refuseAbove('the value of an offer', 8 * KB, 'bytes', 'each deploy that wishes for it reads it'),
+  offerSchema: refuseAbove(
+    'the schema of an offer or a wish',
+    2 * KB,
+    'bytes',
+    'each deploy that uses the offer carries it',
+  ),
   offersTogether: refuseAbove('the total size of the offers and wishes', 16 * KB, 'bytes', IN_SPEC),
   retries: refuseAbove('the number of attempts', 100, 'entries', 'each is in the history of the release'),
 } as const satisfies Record<string, Limit>;
@@ -259,6 +265,20 @@ export const AUDIT_LIMITS = {
   refusalsOfSource: cut('such refusals of one source', 10, 'entries', 'one record counts the rest'),
   refusalSources: cut('the sources of refusals per minute', 1000, 'entries', 'the rest is counted'),
   waiting: refuseAbove('the records that wait for a disk', 10_000, 'entries', 'changes are refused meanwhile'),
+} as const satisfies Record<string, Limit>;
+
+/** Limits of sessions of pages. */
+export const SESSION_LIMITS = {
+  cookie: refuseAbove('the session of a page, encrypted', 3_800, 'bytes', 'a browser keeps no larger cookie'),
+  form: refuseAbove('a form of a page', 64 * KB, 'bytes', 'the server keeps all of it in memory'),
+  to: refuseAbove('the path to which a sign-in leads back', 1_000, 'bytes', 'a cookie holds it meanwhile'),
+  looks: cut('the sign-outs whose state a server remembers', 20_000, 'entries', 'it looks them up again'),
+  renewals: cut(
+    'the renewals that a server remembers for ten minutes',
+    10_000,
+    'entries',
+    'it asks the provider again',
+  ),
 } as const satisfies Record<string, Limit>;
 
 const EACH_HOST = 'each host that asks for it keeps it';
@@ -392,6 +412,7 @@ export const STATE_LIMITS = {
   commands: cut('the number of accepted commands', 100, 'entries', IN_STATE),
   refusedCommands: cut('the number of refused commands', 20, 'entries', 'they never displace accepted commands'),
   proofs: cut('the number of accepted requests that are remembered', 50, 'entries', 'an older request is refused'),
+  listedOutcomes: cut('the ends of releases that lists show of a pipeline', 10, 'entries', 'its memo carries them'),
   stoppedReason: cut('the reason why a pipeline is stopped, in lists', 200, 'bytes', 'its memo carries it'),
   badReason: cut('the reason why an artifact is known-bad', 200, 'bytes', IN_STATE),
   commandsTogether: cut('the total size of accepted commands', 12 * KB, 'bytes', IN_STATE),
@@ -415,13 +436,60 @@ export const OFFER_LIMITS = {
   users: {
     ...refuseAbove(
       'the number of deploys of other pipelines that use the offers of a pipeline',
-      2000,
+      10_000,
       'entries',
       ITS_OFFERS,
     ),
     more: 'waits',
   },
+  outside: cut(
+    'the ranges of its users that the version of an offer is not in',
+    20,
+    'entries',
+    'the Web UI names no more users at risk; `status` names all',
+  ),
+  notified: cut(
+    'the pipelines that are notified of offers that one deploy has broken',
+    200,
+    'entries',
+    'the release notifies them and carries the notices',
+  ),
+  made: {
+    ...refuseAbove(
+      'the offers of a pipeline with their users, as its next deploy makes them',
+      1_024 * KB,
+      'bytes',
+      ITS_OFFERS,
+    ),
+    more: 'waits',
+  },
+  places: cut(
+    'the deploys of a pipeline whose newest release its offers know',
+    100,
+    'entries',
+    'deploys of the file may be renamed',
+  ),
+  noticesAtOnce: {
+    ...cut(
+      'the notices about withdrawn offers that are on their way at once',
+      100,
+      'entries',
+      'Temporal refuses a workflow thousands of messages at once',
+    ),
+    more: 'waits',
+  },
   board: { ...refuseAbove('the offers of a pipeline with their users', 768 * KB, 'bytes', ITS_OFFERS), more: 'waits' },
+  unfit: cut(
+    'the number of users in the list of those that a deploy does not fit',
+    50,
+    'entries',
+    'each answer about them is an event in the history of the release',
+  ),
+  unfitWhy: {
+    ...cut('the reason why a deploy does not fit a user', 200, 'bytes', 'the list has 50 of them'),
+    more: 'shortened',
+  },
+  exported: cut('the number of users of its offers in the export of a pipeline', 500, 'entries', 'people read them'),
 } as const satisfies Record<string, Limit>;
 
 const ITS_LOCK = 'the lock of the service carries it';
@@ -596,6 +664,35 @@ export const BUG_LIMITS = {
   path: cut('the chain of dependencies that a bug shows', 400, 'bytes', 'a workflow carries all bugs'),
 } as const satisfies Record<string, Limit>;
 
+/** Limits of the search for the releases that contain a revision. */
+export const WHERE_LIMITS = {
+  words: cut(
+    'the words under which a release is listed by its revisions, digests and versions',
+    1900,
+    'bytes',
+    'Temporal accepts 2 kB per search attribute; revisions and digests always fit',
+  ),
+  candidates: cut('the revisions that an abbreviation may mean', 20, 'entries', 'people read them'),
+  asked: cut(
+    'the releases whose workflows a search asks for their progress',
+    20,
+    'entries',
+    'the answer takes a second',
+  ),
+  older: cut(
+    'the releases that are not listed by revisions and are read instead',
+    1000,
+    'entries',
+    'Temporal lists so many in one answer',
+  ),
+  newer: cut(
+    'the newer revisions in which a search looks for a revision',
+    50,
+    'entries',
+    'one query names all of them',
+  ),
+} as const satisfies Record<string, Limit>;
+
 /** Limits of the archive of ended releases and deploys. */
 export const ARCHIVE_LIMITS = {
   days: refuseAbove(
@@ -608,4 +705,42 @@ export const ARCHIVE_LIMITS = {
     ...cut('the categories that statistics name', 100, 'entries', 'people read their tables'),
     more: 'joined',
   },
+} as const satisfies Record<string, Limit>;
+
+/** Limits of the web pages. */
+export const PAGE_LIMITS = {
+  rows: cut('the number of pipelines on a page', 100, 'entries', 'a page stays under 100 kB'),
+  reads: cut('the number of answers that a server keeps for pages', 500, 'entries', 'a server keeps them in memory'),
+  filter: refuseAbove('a filter of a page', 200, 'bytes', 'Temporal searches for it'),
+} as const satisfies Record<string, Limit>;
+
+const ONE_PROCESS = 'one process of the push type looks at all of them every few seconds';
+const ONE_SSHD = 'sshd refuses more with its usual settings';
+
+/** Limits of the push type `hosts`: its inventory, the connections to its hosts, and its packages. */
+export const HOSTS_LIMITS = {
+  inventory: refuseAbove('an inventory', 4 * 1024 * KB, 'bytes', 'a program may print it by mistake without end'),
+  hosts: refuseAbove('the number of hosts of a group', 2_000, 'entries', ONE_PROCESS),
+  name: refuseAbove('the name of a host or group', 128, 'bytes', 'labels of metrics and file names contain it'),
+  address: refuseAbove('the address of a host', 255, 'bytes', 'a name in DNS is not longer'),
+  arguments: refuseAbove('the number of arguments of a hook or an inventory program', 64, 'entries', TO_READ),
+  balancers: refuseAbove('the number of load balancers', 16, 'entries', 'each change is made on all of them'),
+  shared: refuseAbove('the number of shared paths', 64, 'entries', 'each release gets a link for each'),
+  keep: refuseAbove('the number of releases that a host keeps', 50, 'entries', 'each is a whole copy on its disk'),
+  atOnce: refuseAbove(
+    'the number of hosts that change together',
+    200,
+    'entries',
+    'each has a connection and an upload',
+  ),
+  sessions: refuseAbove('the number of channels to a host', 10, 'entries', ONE_SSHD),
+  connectsAtOnce: refuseAbove('the number of connections that are opened together', 64, 'entries', ONE_SSHD),
+  packageBytes: refuseAbove('a package', 2 * 1024 * 1024 * KB, 'bytes', 'hosts need room for it twice'),
+  packageEntries: refuseAbove('the number of files of a package', 200_000, 'entries', 'each of them is looked at'),
+  packageVersions: cut(
+    'the number of versions whose digests are remembered',
+    500,
+    'entries',
+    'a revert goes back to a recent one',
+  ),
 } as const satisfies Record<string, Limit>;

@@ -1,3 +1,5 @@
+import { hash } from './hash';
+
 /** The failure type of a look without an answer yet: its activity is retried later. It is not an error. */
 export const STILL_WAITING = 'still-waiting';
 
@@ -12,3 +14,14 @@ export const isAnew = (attempt: number, since: number): boolean => attempt <= si
 
 /** The failure type of a look after so many failed ones that the waiting workflow should know. */
 export const KEEPS_FAILING = 'keeps-failing';
+
+const FIRST_LOOK_MS = 5_000;
+
+/**
+ * The time until the next look of a wait: at most a twentieth of its length so far, so that it ends at most 5 % late, or five seconds. All in ms.
+ * @param look its name; each takes another part of the second half of that time, so that waits that began together do not look together
+ */
+export function untilNextLook(waitedMs: number, atMostMs: number, look: string): number {
+  const longest = Math.min(atMostMs, Math.max(FIRST_LOOK_MS, Math.floor(waitedMs / 20)));
+  return Math.ceil(longest * (1 - hash(look) / 2 ** 33));
+}

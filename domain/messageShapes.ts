@@ -36,6 +36,16 @@ export const isWaitNotice = (value: unknown): boolean =>
 export const isPauseNotice = (value: unknown): boolean =>
   hasTexts(value, 'action', 'reason') && (value['phase'] === null || isText(value['phase']));
 
+export const isAlarmNotice = (value: unknown): boolean =>
+  hasTexts(value, 'action') &&
+  (value['alarm'] === null || (hasTexts(value['alarm'], 'reason') && isAlarmKind(value['alarm']['kind']))) &&
+  (isMissing(value['answeredBy']) || isText(value['answeredBy']));
+
+const isAlarmKind = (value: unknown): boolean => value === 'paused' || value === 'reverted';
+
+export const isPageAnswer = (value: unknown): boolean =>
+  hasTexts(value, 'by') && isTime(value['atMs']) && (value['action'] === null || isText(value['action']));
+
 export const isLockGrant = (value: unknown): boolean =>
   hasTexts(value, 'lock') && isInteger(value['fence']) && (isMissing(value['brought']) || areBrought(value['brought']));
 

@@ -24,6 +24,11 @@ export const WORKER_METRICS = {
     name: 'conveyor_admission_wait',
     help: 'How long an action waited until its pipeline let it begin.',
   },
+  offerTime: {
+    kind: 'seconds',
+    name: 'conveyor_offer_wait',
+    help: 'How long a deploy waited for offers of other pipelines, or for users of its own.',
+  },
   deploys: { kind: 'counter', name: 'conveyor_deploys_ended', help: 'Deploys that ended.' },
   spanTime: { kind: 'seconds', name: 'conveyor_deploy_span', help: 'How ended deploys spent their time.' },
   verdicts: { kind: 'counter', name: 'conveyor_deploy_verdicts', help: 'Verdicts on the updated tasks of a deploy.' },
@@ -117,6 +122,13 @@ export const admissionMeasure = (kind: 'deploy' | 'exclusive' | 'pick', waitedMs
   of: 'admissionTime',
   value: waitedMs,
   labels: { kind },
+});
+
+/** `begins`: it has all that it waited for. `left`: it gave up, or made way for another release. */
+export const offerMeasure = (end: 'begins' | 'left', waitedMs: number): MeasuredValue => ({
+  of: 'offerTime',
+  value: waitedMs,
+  labels: { end },
 });
 
 export const sweepMeasure = (finder: string, tookMs: number): MeasuredValue => ({

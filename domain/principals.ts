@@ -6,6 +6,9 @@ export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
 /** A group owns things and its members act; a request never comes from the group itself. */
 export const isGroup = (principal: Principal): boolean => principal.startsWith('group:');
 
+/** Commands of services are given without a person who looks. */
+export const isPerson = (principal: Principal): boolean => !principal.startsWith('service:');
+
 /**
  * The principals that may command a pipeline: its owners, with the groups among them as the platform's settings
  * lists them.

@@ -195,6 +195,21 @@ const VERBS = {
     help: 'end the use of its offers by a deploy of another pipeline that is gone',
     example: 'network shop/deploy --reason "the shop was removed by hand"',
   },
+  undeploy: {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: [],
+    help: 'remove all that a pipeline has deployed, once no other pipeline uses its offers',
+    example: 'kvstore --reason "the shop no longer needs it"',
+  },
+  'override-offer': {
+    of: ['release'],
+    ofAction: true,
+    operand: '<release/action>',
+    inputs: ['action'],
+    help: 'let a deploy begin although an offer that it changes or removes does not fit its users, which are listed first',
+    example: 'network/12/deploy --reason "the old network is being attacked"',
+  },
 } as const satisfies Readonly<Record<string, VerbRow>>;
 
 export type Verb = keyof typeof VERBS;

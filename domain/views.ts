@@ -15,7 +15,8 @@ export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-f
 export type ActionState = 'waiting' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped';
 
 export interface Trigger {
-  readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api' | 'emergency' | 'parent' | 'follow-on';
+  readonly kind:
+    'manual' | 'webhook' | 'finder' | 'rollback' | 'api' | 'emergency' | 'parent' | 'follow-on' | 'undeploy';
   readonly actor: string;
   readonly key: string | null;
   /** rollback: the undone release; follow-on: the release whose deploy left units out. */
@@ -24,7 +25,7 @@ export interface Trigger {
   readonly notBad?: true;
   /** rollback: to a version that is good only according to an import, so it has to pass the rules like any release. */
   readonly imported?: true;
-  /** emergency, and a rerun: the reason. */
+  /** emergency, undeploy, and a rerun: the reason. */
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
   readonly parent?: string;
@@ -60,6 +61,10 @@ export interface ActionView {
   readonly approval?: ApprovalView | null;
   /** The offers of other pipelines that its deploy needs. */
   readonly wishes?: readonly WishView[];
+  /** While its deploy waits for them: the users that its own offers do not fit. */
+  readonly unfit?: UnfitUsers | null;
+  /** A person let its deploy begin although its offers do not fit their users. */
+  readonly override?: OfferOverride | null;
   /** It was not run: it had succeeded in the release of this number, which this one reruns. */
   readonly carriedFrom?: number;
   /**
@@ -84,6 +89,27 @@ export interface WishView {
   /** The version and the number of the offer that the deploy uses; null until it begins. */
   readonly version: string | null;
   readonly seq: number | null;
+}
+
+/** A deploy of another pipeline that an offer does not fit. */
+export interface UnfitUser {
+  readonly offer: string;
+  /** `shop/deploy` */
+  readonly user: string;
+  /** `wishes for ^1` */
+  readonly why: string;
+}
+
+export interface UnfitUsers {
+  readonly users: readonly UnfitUser[];
+  /** The number of others. */
+  readonly more: number;
+}
+
+export interface OfferOverride {
+  readonly actor: string;
+  readonly at: string;
+  readonly reason: string;
 }
 
 /** The holder of a lock. */
@@ -175,11 +201,37 @@ export interface ReleaseStatus extends ReleaseSummary {
   /** Present once it is undone. */
   readonly runsNow?: readonly RunsNow[];
   readonly actions: readonly ActionView[];
+  /** The broken offers of others that its deploys use, once it has ended; missing if there are none, or their pipelines did not answer in time. */
+  readonly brokenUses?: readonly BrokenUseView[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
+  /** Pages of the person on call about its deploys; missing if there are none. */
+  readonly pages?: readonly PageView[];
   /** Null for a release that is not a parent. */
   readonly children?: ChildrenView | null;
   readonly webUi: string;
+}
+
+/** The page of the person on call about a deploy that paused or reverted by itself. */
+export interface PageView {
+  /** 1 for the first page about the action's deploys. */
+  readonly number: number;
+  /** `kvstore/12/deploy` */
+  readonly deploy: string;
+  readonly kind: 'paused' | 'reverted';
+  readonly reason: string;
+  readonly since: string;
+  /** The time at which the person is paged unless a person acts before. */
+  readonly dueAt: string;
+  /** `due`: not sent yet; `failed`: it reached no receiver; `over`: the deploy needs no person any more. */
+  readonly state: 'due' | 'paged' | 'failed' | 'over';
+  /** The receiver that was paged; null before. */
+  readonly to: string | null;
+  /** A failure, or the reason why another receiver was paged. */
+  readonly note: string | null;
+  /** The person who answered, and where: `user:alice`, or `Alice in PagerDuty`; null if no person has. */
+  readonly answeredBy: string | null;
+  readonly answeredAt: string | null;
 }
 
 /** The releases that a parent starts, in numbers; the counts add up to `total`. */
@@ -221,6 +273,7 @@ export type DeployState =
   | 'baking'
   | 'postprocessing'
   | 'reverting'
+  | 'removing'
   | 'ended';
 export type DeployOutcome = 'succeeded' | 'reverted' | 'failed' | 'cancelled' | 'revert-failed';
 export type Classification = 'success' | 'good-failure' | 'bad-failure';
@@ -276,6 +329,8 @@ export interface PhaseView {
   /** In the notation of the file: `3`, `5%`. */
   readonly amount: string;
   readonly state: PhaseState;
+  /** The removal of all units: its tasks count as live once they are gone. */
+  readonly removes?: true;
   /** All units if they are few; otherwise the first unfinished ones, and none of phases long past. */
   readonly units: readonly UnitCounts[];
   /** Missing before its first update. */
@@ -403,6 +458,11 @@ export interface DeployStatus extends DeploySummary {
   readonly pattern?: Pattern;
   /** The cause of a bad failure, such as `push type twine` or `update timeout`. */
   readonly blame?: string;
+  /** Once it is planned: the tasks of its units, and for each phase the share of them on its version after it, from 0 to 1, and its bake. */
+  readonly planned?: {
+    readonly tasks: number;
+    readonly phases: readonly { readonly share: number; readonly bakeMs: number }[];
+  };
   readonly phases: readonly PhaseView[];
   readonly pausedGroups?: readonly PausedGroup[];
   readonly health: readonly HealthRow[];
@@ -414,6 +474,9 @@ export interface DeployStatus extends DeploySummary {
   readonly next: readonly string[];
   readonly webUi: string;
 }
+
+/** How a release ended, in one word: `reverted` if one of its deploys went back. */
+export type ReleaseEnding = 'succeeded' | 'reverted' | 'failed' | 'cancelled';
 
 export interface PipelineSummary {
   readonly id: string;
@@ -434,6 +497,8 @@ export interface PipelineSummary {
   readonly deployedAt?: string;
   /** In lists: the actor that retired, froze or holds it (the strongest of these); the reason is shortened. */
   readonly stopped?: PipelineStopView;
+  /** In lists: the ends of its last releases, oldest first; missing before the first one ends. */
+  readonly outcomes?: readonly ReleaseEnding[];
   /** In lists: its workflow has ended and none of its work continues, until it is applied again. */
   readonly ended?: true;
   /** As in a release. */
@@ -527,15 +592,121 @@ export interface GoodView {
 export interface OfferView {
   readonly name: string;
   readonly version: string | null;
-  /** `withdrawing`: its pipeline no longer makes it, and others still use it. */
-  readonly state: 'unmade' | 'made' | 'withdrawing';
+  /**
+   * `changing`: a deploy of its pipeline changes it, so no new deploy uses it for now. `withdrawing`: its pipeline no longer makes it, and others
+   * still use it. `broken`: its present value does not fit one of its users, or the release that runs now does not make it, although it has users.
+   */
+  readonly state: 'unmade' | 'made' | 'changing' | 'removing' | 'withdrawing' | 'broken';
   /** Rises with each change; null until it is made. */
   readonly seq: number | null;
   readonly since: string | null;
   /** The release that made it last. */
   readonly release: number | null;
-  /** The deploys of other pipelines that use it; `behind`: with an earlier value. */
-  readonly users: readonly { readonly user: string; readonly behind: boolean }[];
+  /** The release that runs now, if it does not make an offer that an earlier one has made. */
+  readonly notMadeBy?: number;
+  readonly users: readonly OfferUserView[];
+}
+
+/** A deploy of another pipeline that uses an offer; `behind`: with an earlier value. */
+export interface OfferUserView {
+  readonly user: string;
+  readonly behind: boolean;
+  /** Why the offer as it is now does not fit it: `wishes for ^2`. Missing if it does. */
+  readonly risk?: string;
+}
+
+/** A deploy that uses an offer of another pipeline although that is broken. */
+export interface BrokenUseView {
+  readonly action: string;
+  /** The newest release of that deploy that uses it. */
+  readonly release: number;
+  /** The pipeline of the offer. */
+  readonly from: string;
+  readonly offer: string;
+  /** A sentence. */
+  readonly why: string;
+}
+
+/** A row of `offers list`. */
+export interface OfferSummary extends Pick<OfferView, 'name' | 'version'> {
+  /** `network/vpc` */
+  readonly id: string;
+  readonly kind: 'offer';
+  readonly pipeline: string;
+  readonly state: OfferView['state'];
+  readonly since: string;
+  /** The release that made it last. */
+  readonly release: number;
+  /** Patterns of the pipelines that may use it. */
+  readonly to: readonly string[];
+  /** The number of its users … */
+  readonly users: number;
+  /** … and of those that it does not fit; missing if it fits all. */
+  readonly atRisk?: number;
+}
+
+/** The output of `offers list -o json`. */
+export interface OfferList {
+  readonly offers: readonly OfferSummary[];
+  /** The number of offers that were left out. */
+  readonly more: number;
+  /** Pipelines whose offers are not in the list, since they did not answer. */
+  readonly unread: readonly { readonly id: string; readonly problem: string }[];
+  /** The number of pipelines with offers that were not asked, since there are too many. */
+  readonly unasked: number;
+}
+
+/** The output of `offers show -o json`. */
+export interface PipelineOffers {
+  readonly id: string;
+  readonly kind: 'offers';
+  readonly offers: readonly OfferDetails[];
+  /** Deploys of the pipeline that change offers. */
+  readonly changes: readonly {
+    readonly release: number;
+    readonly action: string;
+    readonly offers: readonly string[];
+  }[];
+}
+
+export interface OfferDetails extends Omit<OfferView, 'users'> {
+  /** The deploy action that made it last. */
+  readonly action: string | null;
+  /** Null until it is made. */
+  readonly value: Readonly<Record<string, unknown>> | null;
+  readonly to: readonly string[];
+  /** The file of its pipeline no longer has it. */
+  readonly withdrawing?: true;
+  readonly users: readonly OfferUserDetails[];
+}
+
+export interface OfferUserDetails extends OfferUserView {
+  /** Two while a deploy runs: its new tasks use the newer one. */
+  readonly pins: readonly {
+    readonly release: number;
+    /** The number of the offer that it uses. */
+    readonly seq: number;
+    /** The range of versions that it wishes for. */
+    readonly range: string | null;
+    /** The parts of the value that it uses; an empty text is the whole value. */
+    readonly parts: readonly string[];
+    readonly behind: boolean;
+  }[];
+}
+
+/** A wish of a pipeline file with the verdict of `offers check`. */
+export interface WishCheck {
+  /** The pipeline that wishes, and the one that is to offer. */
+  readonly pipeline: string;
+  readonly from: string;
+  readonly offer: string;
+  readonly range: string | null;
+  readonly parts: readonly string[];
+  readonly verdict: 'fits' | 'does-not-fit' | 'undecidable';
+  /** Null if it fits. */
+  readonly why: string | null;
+  /** It does not fit, but was allowed. */
+  readonly allowed: boolean;
 }
 
 export interface PipelineStatus extends PipelineSummary {
@@ -555,6 +726,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly finders?: readonly FinderView[];
   /** Its offers to other pipelines; missing if it has none, or they did not answer in time. */
   readonly offers?: readonly OfferView[];
+  /** The broken offers of others that its deploys use; missing if there are none, or their pipelines did not answer in time. */
+  readonly brokenUses?: readonly BrokenUseView[];
   /** Artifacts that arrived after a newer one, and started no release. */
   readonly late?: readonly { readonly artifact: string; readonly at: string; readonly behind: string }[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
@@ -569,6 +742,12 @@ export interface PipelineStatus extends PipelineSummary {
   readonly webUi: string;
   /** The page that lists it with its releases and deploys. */
   readonly webUiList?: string;
+}
+
+/** A wish of a deploy that has not begun. */
+export interface PlannedWish extends WishView {
+  /** Why it would wait; null if it is satisfied. */
+  readonly why: string | null;
 }
 
 /** The output of `plan -o json`. */
@@ -598,10 +777,21 @@ export interface PlanView {
     readonly updatedAt: string | null;
     readonly bakedAt: string | null;
   }[];
+  /** The offers of other pipelines that it needs, as they are at present; missing if it needs none, or Conveyor did not say. */
+  readonly wishes?: readonly PlannedWish[];
   /** Every check in full, even if the file refers to a ready check. */
   readonly checks: readonly { readonly name: string; readonly rule: string }[];
   readonly finishesAt: string | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
+}
+
+/** A page of a long list of pipelines. */
+export interface PipelinePage {
+  readonly pipelines: readonly PipelineSummary[];
+  /** Leads to the next page; null on the last. */
+  readonly next: string | null;
+  /** The number of pipelines on all pages; null if Temporal did not count them. */
+  readonly total: number | null;
 }
 
 /** The number of entries that were left out of a list, by the name of the list. */

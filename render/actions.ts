@@ -23,7 +23,7 @@ export function actionRows(
     tint(colors, tone, `${glyph} ${action.state}`),
     action.progress === null || action.endedAt !== null ? '' : progressBar(action.progress, colors),
     attemptWords(action),
-    formatActionNote(deploy?.summary.startsWith(action.blockedBy ?? ' ') ? withoutWait(action) : action, view),
+    formatActionNote(action, deploy, view),
   ];
   return deploy ? [row, ...phaseRows(deploy, view, last ? '   ' : '│  ')] : [row];
 }
@@ -39,12 +39,14 @@ export function linksSection(actions: readonly ActionView[], colors: Colors): st
 }
 
 /** `attempt 2 of 3`; empty for a first attempt that is the only one. */
-function attemptWords({ attempt, attempts = 1 }: ActionView): string {
+export function attemptWords({ attempt, attempts = 1 }: ActionView): string {
   if (attempt <= 1) return '';
   return attempts >= attempt ? `attempt ${attempt} of ${attempts}` : `attempt ${attempt}`;
 }
 
-function formatActionNote(action: ActionView, view: View): string {
+/** Its time and message, or its wait; the header of a deploy already has the wait for its lock. */
+export function formatActionNote(whole: ActionView, deploy: DeployStatus | undefined, view: View): string {
+  const action = deploy?.summary.startsWith(whole.blockedBy ?? ' ') ? withoutWait(whole) : whole;
   const held = describeLockHolder(action, (iso) => clock(iso, view));
   const wait = action.until === null ? '' : ` (${untilWords(action.until, view)})`;
   if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy, action)}${wait}`;

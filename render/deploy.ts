@@ -1,7 +1,7 @@
 import { computeTotals } from '../domain/deploy/counts';
 import { sparkline } from '../domain/sparkline';
 import { plural } from '../domain/text';
-import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../domain/views';
+import type { DeployStatus, HealthRow, RevertView, Spans, TimelineEntry } from '../domain/views';
 import { ago, clock, took, wholeSeconds } from './times';
 import { dependencyWords, deployWord, PAUSED_SYMBOL, pauseWords, undoneLine, VERDICT_SYMBOLS } from './words';
 import { alignRows } from './columns';
@@ -17,7 +17,7 @@ export function renderDeploy(deploy: DeployStatus, view: View): string {
   const colors = paint(view.color);
   const given = findGivenReasons(listRepeatedReasons(deploy), [deploy.summary, deploy.paused?.reason ?? '']);
   const sections = [
-    deployHeader(deploy, view, colors),
+    fieldLines(deployFields(deploy, view, colors), colors),
     alignRows(phaseRows(deploy, view)),
     healthSection(deploy.health, view, colors, given),
     revertSection(deploy, view, colors, given),
@@ -35,8 +35,11 @@ export function joinSections(sections: readonly (readonly string[])[], view: Vie
     .join('\n\n');
 }
 
+/** Names with their values; null is left out. */
+export type Fields = readonly (readonly [name: string, value: string] | null)[];
+
 /** `Name:    value` lines. */
-export function fieldLines(fields: readonly (readonly [string, string] | null)[], colors: Colors): string[] {
+export function fieldLines(fields: Fields, colors: Colors): string[] {
   const given = fields.filter((field): field is readonly [string, string] => field !== null);
   return given.map(([name, value]) => `${colors.bold(`${name}:`.padEnd(10))} ${value}`);
 }
@@ -52,8 +55,7 @@ export function healthSection(
   given: readonly string[] = [],
 ): string[] {
   if (rows.length === 0) return [];
-  const order = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
-  const sorted = [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  const sorted = sortHealthRows(rows);
   const shown = sorted.slice(0, view.compact ? 4 : 12);
   const aligned = alignRows(
     shown.map((row) => {
@@ -76,6 +78,12 @@ export function healthSection(
   return [colors.bold('Health'), ...lines, ...more];
 }
 
+/** The worst first. */
+export const sortHealthRows = (rows: readonly HealthRow[]): readonly HealthRow[] =>
+  [...rows].sort((a, b) => WORST_FIRST.indexOf(a.verdict) - WORST_FIRST.indexOf(b.verdict));
+
+const WORST_FIRST: readonly HealthRow['verdict'][] = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
+
 export function timelineSection(entries: readonly TimelineEntry[], view: View, colors: Colors): string[] {
   if (entries.length === 0) return [];
   const shown = entries.slice(view.compact ? -4 : -10);
@@ -91,7 +99,8 @@ export function nextSection(next: readonly string[], webUi: string, colors: Colo
   return webUi === '' ? commands : [...commands, `${colors.bold('Web UI')}  ${colors.underline(webUi)}`];
 }
 
-function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[] {
+/** A deploy in sentences: its state, its wait, its pause, its version and its time. */
+export function deployFields(deploy: DeployStatus, view: View, colors: Colors): Fields {
   const { word, sign } = deployWord(deploy);
   const state = `${tint(colors, sign.tone, `${sign.glyph} ${word}`)}${formatClassification(deploy)}`;
   const attempt = deploy.attempt > 1 ? `, attempt ${deploy.attempt}` : '';
@@ -100,20 +109,17 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
     findGivenReasons(listRepeatedReasons(deploy), [deploy.summary]),
   );
   const now = deploy.paused === null ? '' : dependencyWords(deploy.paused, view);
-  return fieldLines(
-    [
-      ['Deploy', colors.bold(deploy.id)],
-      ['Status', deploy.summary === '' ? state : `${state}  ${summaryWords(deploy, view)}`],
-      formatLandedLine(deploy),
-      undoneLine(deploy, view),
-      pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
-      now === '' ? null : ['Now', now],
-      formatHolderLine(deploy, view),
-      ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
-      ['Time', timeLine(deploy, view)],
-    ],
-    colors,
-  );
+  return [
+    ['Deploy', colors.bold(deploy.id)],
+    ['Status', deploy.summary === '' ? state : `${state}  ${summaryWords(deploy, view)}`],
+    formatLandedLine(deploy),
+    undoneLine(deploy, view),
+    pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
+    now === '' ? null : ['Now', now],
+    formatHolderLine(deploy, view),
+    ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
+    ['Time', timeLine(deploy, view)],
+  ];
 }
 
 const formatLandedLine = ({ landed, outcome }: DeployStatus): readonly [string, string] | null =>
@@ -169,7 +175,7 @@ function formatHealthReason({ verdict, reason }: HealthRow, view: View, colors: 
 }
 
 /** `0.21, limit 0.05 (12 samples)`. */
-function measurementText(row: HealthRow): string {
+export function measurementText(row: HealthRow): string {
   const parts = [row.observed === null ? 'no value' : figure(row.observed)];
   if (row.reference !== null) parts.push(`against ${figure(row.reference)}`);
   if (row.threshold !== null) parts.push(`limit ${figure(row.threshold)}`);
@@ -178,7 +184,8 @@ function measurementText(row: HealthRow): string {
 
 const drawTrend = ({ recent = [], threshold }: HealthRow): string => sparkline(recent, threshold);
 
-const figure = (value: number): string => String(Number(value.toPrecision(3)));
+/** Three digits: `0.213`. */
+export const figure = (value: number): string => String(Number(value.toPrecision(3)));
 
 function formatHiddenVerdicts(rows: readonly HealthRow[]): string {
   return [...new Set(rows.map((row) => row.verdict))].join(' or ');
@@ -188,10 +195,6 @@ function formatHiddenVerdicts(rows: readonly HealthRow[]): string {
 export function revertSection(deploy: DeployStatus, view: View, colors: Colors, given: readonly string[]): string[] {
   const { revert } = deploy;
   if (revert === null) return [];
-  const when =
-    revert.endedAt === null
-      ? `since ${clock(revert.startedAt, view)}`
-      : `took ${took(revert.startedAt, revert.endedAt, view)}`;
   const cells = revert.units.map((unit) => [
     `  ${unit.id}`,
     `back to ${unit.toVersion}`,
@@ -200,9 +203,18 @@ export function revertSection(deploy: DeployStatus, view: View, colors: Colors, 
   const hidden = computeTotals(revert).units - revert.units.length;
   const leftOut = (revert.leftOut ?? []).map(({ id, reason }) => `  ${id}: not brought back: ${reason}`);
   return [
-    `${colors.bold('Revert')}  by ${revert.by}, ${when}${given.includes(revert.reason) ? '' : `: ${revert.reason}`}`,
+    `${colors.bold('Revert')}  ${revertWords(revert, view, given)}`,
     ...alignRows(cells),
     ...(hidden > 0 ? [`  ${plural(hidden, 'more unit')}`] : []),
     ...leftOut,
   ];
+}
+
+/** `by health, took 7s: errors of kvstore-x is unhealthy`. @param given reasons already shown above */
+export function revertWords(revert: RevertView, view: View, given: readonly string[] = []): string {
+  const when =
+    revert.endedAt === null
+      ? `since ${clock(revert.startedAt, view)}`
+      : `took ${took(revert.startedAt, revert.endedAt, view)}`;
+  return `by ${revert.by}, ${when}${given.includes(revert.reason) ? '' : `: ${revert.reason}`}`;
 }

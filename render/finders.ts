@@ -4,7 +4,7 @@ import { paint, tint, measureWidth, type Colors, type View } from './paint';
 import { ago, until } from './times';
 import { type StatusSymbol } from './words';
 
-const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
+export const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
   answers: { glyph: '✔', tone: 'good' },
   failing: { glyph: '✖', tone: 'bad' },
   idle: { glyph: '·', tone: 'quiet' },
@@ -38,19 +38,20 @@ export function finderTable(rows: readonly FinderView[], view: View, wide: boole
 
 /** The finders in the status of a pipeline. */
 export function finderRows(finders: readonly FinderView[], view: View, colors: Colors): string[] {
-  const cells = finders.map((finder) => [
-    `  ${finder.id}`,
-    finderStateText(finder, colors),
-    [
-      finder.answeredAt === null ? '' : `answered ${ago(finder.answeredAt, view)}`,
-      finderRemarks(finder, view),
-      finder.state === 'failing' && finder.nextAt !== null ? `next sweep ${until(finder.nextAt, view)}` : '',
-    ]
-      .filter((part) => part !== '')
-      .join('; '),
-  ]);
-  return alignRows(cells);
+  return alignRows(
+    finders.map((finder) => [`  ${finder.id}`, finderStateText(finder, colors), describeFinder(finder, view)]),
+  );
 }
+
+/** Its last answer, its problem and its next sweep. */
+export const describeFinder = (finder: FinderView, view: View): string =>
+  [
+    finder.answeredAt === null ? '' : `answered ${ago(finder.answeredAt, view)}`,
+    finderRemarks(finder, view),
+    finder.state === 'failing' && finder.nextAt !== null ? `next sweep ${until(finder.nextAt, view)}` : '',
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
 
 const finderStateText = ({ state }: FinderView, colors: Colors): string =>
   tint(colors, FINDER_SYMBOLS[state].tone, `${FINDER_SYMBOLS[state].glyph} ${state}`);

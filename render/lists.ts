@@ -42,7 +42,7 @@ const staleWords = ({ problem }: ListedWorkflow, colors: Colors): string =>
   problem === undefined ? '' : colors.yellow(', last known');
 
 /** Each problem once, with all rows that have it. */
-function problemLines(rows: readonly ListedWorkflow[], colors: Colors): string[] {
+export function problemLines(rows: readonly ListedWorkflow[], colors: Colors): string[] {
   const stuck = rows.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
   return groupBy(stuck, ({ problem }) => problem).map(([problem, all]) =>
     colors.yellow(`⚠ ${formatNamed({ count: all.length, names: all.map(({ id }) => id) })}: ${problem}`),
@@ -123,7 +123,9 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
   const cells = rows.map((row) => {
     const deploys = row.deploys.map((deploy) => {
       const sign = OUTCOME_SYMBOLS[deploy.outcome];
-      return `${deploy.action} ${deploy.version} ${tint(colors, sign.tone, `${sign.glyph} ${deploy.outcome}`)}`;
+      const isRemoved = row.trigger.kind === 'undeploy' && deploy.outcome === 'succeeded';
+      const word = isRemoved ? 'removed' : deploy.outcome;
+      return `${deploy.action} ${deploy.version} ${tint(colors, sign.tone, `${sign.glyph} ${word}`)}`;
     });
     return [
       colors.bold(row.id),

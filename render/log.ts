@@ -1,3 +1,4 @@
+import type { WatchSnapshot } from '../client/snapshot';
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../domain/views';
 import { approvalWords } from '../domain/release/approval';
 import {
@@ -18,14 +19,6 @@ import {
   RELEASE_SYMBOLS,
   VERDICT_SYMBOLS,
 } from './words';
-
-/** A snapshot of the watched object: a release with its deploys, or one deploy. */
-export interface WatchSnapshot {
-  readonly release: ReleaseStatus | null;
-  /** The reason why a release that has not started waits, from its pipeline. */
-  readonly waits: readonly WaitView[];
-  readonly deploys: readonly DeployStatus[];
-}
 
 /**
  * Changes between two snapshots, as lines to append: for CI logs, in which nothing can be redrawn. Without a change

@@ -103,7 +103,7 @@ function phaseCells(phase: PhaseView, deploy: DeployStatus, branch: string, view
   const counts = computeTotals(phase.state === 'reverted' ? { units: [] } : phase);
   const quiet = phase.state === 'waiting';
   const name = `${branch}${phase.index + 1} ${quiet ? colors.dim(phase.name) : phase.name}`;
-  const tasks = counts.targeted === 0 ? '' : `${counts.live}/${counts.targeted} live`;
+  const tasks = counts.targeted === 0 ? '' : formatDone(counts, phase);
   const scope = colors.dim(`${phase.amount} of ${phase.scope}`);
   return [
     name,
@@ -115,15 +115,22 @@ function phaseCells(phase: PhaseView, deploy: DeployStatus, branch: string, view
   ];
 }
 
-function phaseNote(phase: PhaseView, deploy: DeployStatus, view: View): string {
+/** `3/6 live`. */
+export const formatDone = ({ live, targeted }: Pick<UnitCounts, 'live' | 'targeted'>, { removes }: PhaseView): string =>
+  `${live}/${targeted} ${removes ? 'gone' : 'live'}`;
+
+/** The end of its bake, or its durations. */
+export function phaseNote(phase: PhaseView, deploy: DeployStatus, view: View): string {
   if (phase.skipped !== null) return `skipped ${phase.skipped}`;
   if (isBaking(phase) && phase.bakeUntil !== null && !bakeEndIn(phase, deploy, view))
     return `bake ends ${until(phase.bakeUntil, view)}`;
   if (phase.startedAt === null) return '';
   if (phase.state === 'reverted') return 'taken back';
   if (phase.updatedAt === null)
-    return phase.state === 'running' ? `updating for ${took(phase.startedAt, null, view)}` : '';
-  const update = `updated in ${took(phase.startedAt, phase.updatedAt, view)}`;
+    return phase.state === 'running'
+      ? `${phase.removes ? 'removing' : 'updating'} for ${took(phase.startedAt, null, view)}`
+      : '';
+  const update = `${phase.removes ? 'removed' : 'updated'} in ${took(phase.startedAt, phase.updatedAt, view)}`;
   return phase.bakedAt === null ? update : `${update}, baked ${took(phase.updatedAt, phase.bakedAt, view)}`;
 }
 
@@ -152,7 +159,7 @@ function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: 
       '',
       '',
       bar(unit, colors),
-      `${unit.live}/${unit.targeted} live`,
+      formatDone(unit, phase),
       isPaused(deploy, unit) ? 'paused by health' : unitNote(unit),
     ];
   });
@@ -161,8 +168,8 @@ function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: 
   return [...rows, [`${indent}└─ ${colors.dim(`${plural(hidden, 'more unit')}${done}`)}`]];
 }
 
-const isPaused = ({ pausedGroups = [] }: DeployStatus, { id }: UnitCounts): boolean =>
+export const isPaused = ({ pausedGroups = [] }: DeployStatus, { id }: UnitCounts): boolean =>
   pausedGroups.some(({ units }) => units.includes(id));
 
-const unitNote = (unit: UnitCounts): string =>
+export const unitNote = (unit: UnitCounts): string =>
   unit.updated > unit.live ? `${unit.updated - unit.live} updated, not live yet` : '';

@@ -1,3 +1,4 @@
+import { describeOffer } from '../domain/offers/judge';
 import { getOnClose } from '../domain/release/openTimes';
 import type { WindowSpec } from '../domain/spec/times';
 import { experienceWords, type Experience } from '../domain/stats/experience';
@@ -47,12 +48,23 @@ export function renderPlan(plan: PlanReport, reader: View): string {
         ...blackoutWords(plan),
       ],
       blockTable(heading, rows, 'no phase', view).split('\n'),
+      wishRows(plan, colors),
       checkRows(plan.checks, view, colors),
       experienceRows(plan, view, colors),
       plan.warnings.map((warning) => `${colors.yellow('⚠')} ${warning.code}: ${warning.message}`),
     ],
     view,
   );
+}
+
+/** The wishes that are not satisfied at present. */
+function wishRows({ wishes = [] }: PlanReport, colors: Colors): string[] {
+  const rows = wishes.flatMap(({ from, offer, range, why }) =>
+    why === null ? [] : [[`  ${describeOffer({ name: offer, version: range })} of ${from}`, why]],
+  );
+  return rows.length === 0
+    ? []
+    : [`${colors.bold('Waits for')}, at present; the times do not include this`, ...alignRows(rows)];
 }
 
 /** A long rule is not cut: it continues on the next line. */
@@ -83,7 +95,8 @@ const expiryWords = ({ expireAfterMs: afterMs }: PlanView): string[] =>
     ? []
     : [`a release that waits in the queue for longer than ${formatDuration(afterMs)} is cancelled`];
 
-function windowWords({ windows = [] }: PlanView): string[] {
+/** When a deploy may update, and what a closing window does. */
+export function windowWords({ windows = [] }: Pick<PlanView, 'windows'>): string[] {
   const [first, ...others] = windows;
   if (first === undefined) return [];
   const zoned = ({ timezone, ...window }: WindowSpec): string =>
@@ -98,7 +111,7 @@ const CLOSING: Readonly<Record<WindowSpec['onClose'], string>> = {
   finish: 'a deploy that has begun may finish after closing',
 };
 
-const blackoutWords = ({ blackouts = [] }: PlanView): string[] =>
+export const blackoutWords = ({ blackouts = [] }: Pick<PlanView, 'blackouts'>): string[] =>
   blackouts.map(({ days = [], from, to, timezone, reason }) => {
     const when = `${days.length > 0 ? `${days.join(', ')} ` : ''}${from}–${to}`;
     return `blackout ${when}${timezone === undefined ? '' : ` ${timezone}`}: ${reason}`;

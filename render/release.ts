@@ -1,8 +1,16 @@
 import { offersRerun } from '../domain/release/rerun';
 import { describeOffer, isOfferWait } from '../domain/offers/judge';
 import { withReason } from '../domain/text';
-import type { ActionView, DeployStatus, Pause, ReleaseStatus, WaitView } from '../domain/views';
-import { fieldLines, healthSection, joinSections, nextSection, revertSection, timelineSection } from './deploy';
+import type { ActionView, DeployStatus, PageView, Pause, ReleaseStatus, WaitView } from '../domain/views';
+import {
+  fieldLines,
+  type Fields,
+  healthSection,
+  joinSections,
+  nextSection,
+  revertSection,
+  timelineSection,
+} from './deploy';
 import { alignRows } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
@@ -42,7 +50,7 @@ export function renderRelease(
   const shownDeploys = running.length > 0 ? running : deploys;
   const given = reasonsAbove(release, deploys);
   const sections = [
-    releaseHeader(release, deploys, waits, view, colors),
+    fieldLines(releaseFields(release, deploys, view, colors, waits), colors),
     alignRows(release.actions.flatMap((action, at) => actionRows(action, at, release.actions, deploys, view, colors))),
     linksSection(release.actions, colors),
     childrenSection(release.children ?? null, view, colors),
@@ -68,10 +76,10 @@ function reasonsAbove({ actions }: ReleaseStatus, deploys: readonly DeployStatus
 }
 
 /** The next commands to type: those of its running deploys, else those of the release itself. */
-function nextReleaseCommands(
+export function nextReleaseCommands(
   release: ReleaseStatus,
   deploys: readonly DeployStatus[],
-  waits: readonly WaitView[],
+  waits: readonly WaitView[] = [],
 ): readonly string[] {
   const reason = '--reason "…"';
   const ended = ['succeeded', 'failed', 'cancelled'].includes(release.state);
@@ -100,11 +108,14 @@ function nextReleaseCommands(
       ? wishes.filter((wish) => wish.state === 'waiting').map(({ from }) => `conveyor status ${from}`)
       : [],
   );
+  const waitsForUsers = release.actions.some(({ state, unfit }) => state === 'blocked' && unfit);
+  const users = waitsForUsers ? [`conveyor offers show ${release.pipeline}`] : [];
   const asked = new Set([
     ...resume,
     ...picks,
     ...holders,
     ...peers,
+    ...users,
     ...suggested,
     ...listLogCommands(release),
     ...retries,
@@ -140,39 +151,40 @@ const listAllowCommands = ({ pipeline, actions }: ReleaseStatus): string[] =>
     (artifact) => `conveyor allow-artifact ${pipeline} ${artifact.replace(/#.*$/, '')} --reason "…"`,
   );
 
-function releaseHeader(
+/** A release in sentences: its state, its pauses and waits, its artifacts, its cause and its time. */
+export function releaseFields(
   release: ReleaseStatus,
   deploys: readonly DeployStatus[],
-  releaseWaits: readonly WaitView[],
   view: View,
   colors: Colors,
-): string[] {
+  releaseWaits: readonly WaitView[] = [],
+): Fields {
   const pauses = deploys.filter((deploy) => deploy.paused !== null);
   const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '' && !deploy.paused?.now);
-  return fieldLines(
+  return [
+    ['Release', colors.bold(release.id)],
+    ['Status', releaseWords(release, colors)],
+    undoneLine(release, view),
+    ...[
+      ...formatReleasePause(release, view),
+      ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`),
+    ].map((words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const),
+    ...pauses.flatMap(({ id, paused }) => nowLine(id, paused, view)),
+    ...waits.map((deploy) => ['Now', `${nowWords(deploy, view)}${holderText(deploy, view)}`] as const),
+    ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
+    ...release.actions.flatMap((action) => formatBlockedLine(action, view)),
+    ...release.actions.flatMap(badLine),
+    ...release.actions.flatMap(usesLine),
+    ...(release.brokenUses ?? []).map(({ why }) => ['At risk', tint(colors, 'bad', why)] as const),
+    ...release.actions.flatMap((action) => overrideLine(action, view)),
+    ...(release.pages ?? []).flatMap((page) => pageLine(page, view)),
+    ['Artifacts', artifactWords(release.artifacts)],
+    ['Trigger', triggerWords(release)],
     [
-      ['Release', colors.bold(release.id)],
-      ['Status', releaseWords(release, colors)],
-      undoneLine(release, view),
-      ...[
-        ...formatReleasePause(release, view),
-        ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`),
-      ].map((words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const),
-      ...pauses.flatMap(({ id, paused }) => nowLine(id, paused, view)),
-      ...waits.map((deploy) => ['Now', `${nowWords(deploy, view)}${holderText(deploy, view)}`] as const),
-      ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
-      ...release.actions.flatMap((action) => formatBlockedLine(action, view)),
-      ...release.actions.flatMap(badLine),
-      ...release.actions.flatMap(usesLine),
-      ['Artifacts', artifactWords(release.artifacts)],
-      ['Trigger', triggerWords(release)],
-      [
-        'Time',
-        `started ${clock(release.startedAt, view)}, ${release.endedAt === null ? 'running' : 'took'} ${took(release.startedAt, release.endedAt, view)}`,
-      ],
+      'Time',
+      `started ${clock(release.startedAt, view)}, ${release.endedAt === null ? 'running' : 'took'} ${took(release.startedAt, release.endedAt, view)}`,
     ],
-    colors,
-  );
+  ];
 }
 
 /** The summary of a deploy, with the rest of its wait; the reason for its pause is shown above. */
@@ -225,10 +237,30 @@ function usesLine({ name, wishes = [] }: ActionView): (readonly [string, string]
   return used.length === 0 ? [] : [['Uses', `${name}: ${words.join(', ')}`]];
 }
 
+/** The person who let a deploy begin although its offers do not fit their users. */
+function overrideLine({ name, override }: ActionView, view: View): (readonly [string, string])[] {
+  if (!override) return [];
+  const by = `${name} does not wait for users of its offers, by ${override.actor} ${ago(override.at, view)}`;
+  return [['Override', withReason(by, override.reason)]];
+}
+
+/** Whether the person on call has been paged about a deploy, and has answered. A page that ended before it was due is no news. */
+function pageLine(page: PageView, view: View): (readonly [string, string])[] {
+  const { deploy, kind, state, dueAt, to, note, answeredBy, answeredAt } = page;
+  const answered = answeredBy === null ? [] : [`${answeredBy} answered ${ago(answeredAt ?? dueAt, view)}`];
+  const sent = to === null ? (state === 'failed' ? ['no person was paged'] : []) : [`${to} was paged`];
+  const waits = state === 'due' ? [`a person is paged at ${clock(dueAt, view)} unless a person acts`] : [];
+  const steps = [...sent, ...(answered.length > 0 ? answered : waits)];
+  if (steps.length === 0) return [];
+  const what = `${deploy} ${kind === 'paused' ? 'paused' : 'was reverted'} by itself`;
+  return [['On call', withReason(`${what}; ${steps.join(', and ')}`, note ?? '')]];
+}
+
 const waitWords = ({ why, until }: WaitView, view: View): string =>
   until === null ? why : `${why} (${untilWords(until, view)})`;
 
-function mergeTimelines(release: ReleaseStatus, deploys: readonly DeployStatus[]): ReleaseStatus['timeline'] {
+/** Both in order, without the ends of deploys that the release repeats. */
+export function mergeTimelines(release: ReleaseStatus, deploys: readonly DeployStatus[]): ReleaseStatus['timeline'] {
   return [...withoutDeployEnds(release, deploys), ...deploys.flatMap((deploy) => deploy.timeline)].sort((a, b) =>
     a.at.localeCompare(b.at),
   );

@@ -33,7 +33,7 @@ const DOUBTFUL_SYMBOL: StatusSymbol = { glyph: '⚠', tone: 'warn' };
 const WAITING_SYMBOL: StatusSymbol = { glyph: '◷', tone: 'busy' };
 export const PAUSED_SYMBOL: StatusSymbol = { glyph: '‖', tone: 'warn' };
 const NOT_YET_SYMBOL: StatusSymbol = { glyph: '·', tone: 'quiet' };
-const UNDONE_SYMBOL: StatusSymbol = { glyph: '↩', tone: 'warn' };
+export const UNDONE_SYMBOL: StatusSymbol = { glyph: '↩', tone: 'warn' };
 
 export const RELEASE_SYMBOLS: Readonly<Record<ReleaseState, StatusSymbol>> = {
   queued: WAITING_SYMBOL,
@@ -63,6 +63,7 @@ const DEPLOY_SYMBOLS: Readonly<Record<Exclude<DeployState, 'ended'>, StatusSymbo
   baking: WAITING_SYMBOL,
   postprocessing: WORKING_SYMBOL,
   reverting: UNDONE_SYMBOL,
+  removing: WORKING_SYMBOL,
 };
 
 export const OUTCOME_SYMBOLS: Readonly<Record<DeployOutcome, StatusSymbol>> = {
@@ -102,7 +103,8 @@ export const isBaking = (phase: PhaseView): boolean =>
 
 export function phaseWord(phase: PhaseView): { readonly word: string; readonly sign: StatusSymbol } {
   if (isBaking(phase)) return { word: 'baking', sign: WAITING_SYMBOL };
-  if (phase.state === 'running' && phase.updatedAt === null) return { word: 'updating', sign: WORKING_SYMBOL };
+  if (phase.state === 'running' && phase.updatedAt === null)
+    return { word: phase.removes ? 'removing' : 'updating', sign: WORKING_SYMBOL };
   return { word: phase.state, sign: PHASE_SYMBOLS[phase.state] };
 }
 

@@ -8,7 +8,7 @@ const path = require('node:path');
 const { spawnSync } = require('node:child_process');
 const { ROOT, Failed } = require('./steps');
 
-const PAGES = path.join(ROOT, 'dist/pages');
+const PAGES = path.join(ROOT, 'dist/site-pages');
 const SITE = path.join(ROOT, 'dist/site');
 const CODE = /^(\s*)(```|~~~)/;
 const LINK = /(\]\()([^)\s]+)(\))/g;

@@ -18,7 +18,7 @@ function sources(folder) {
   const full = path.join(ROOT, folder);
   if (!existsSync(full)) return [];
   return readdirSync(full, { recursive: true })
-    .filter((name) => name.endsWith('.ts') && statSync(path.join(full, name)).isFile())
+    .filter((name) => /\.tsx?$/.test(name) && statSync(path.join(full, name)).isFile())
     .map((name) => path.join(folder, name));
 }
 

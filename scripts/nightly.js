@@ -1,4 +1,4 @@
-// `.ci/nightly [SEEDS]`: chaos stories of seeds that were never played, chosen by the day, and a quarter as many stories of configuration.
+// `.ci/nightly [SEEDS]`: chaos stories of seeds that were never played, chosen by the day, and a quarter as many of configuration and of offers.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -25,7 +25,7 @@ const firstSeed = (nowMs) => Math.floor(nowMs / DAY_MS) * A_DAY;
 function planPortions(seeds, from) {
   const lanes = [
     { count: seeds, more: {} },
-    { count: Math.ceil(seeds / 4), more: { configuration: true } },
+    ...['configuration', 'offers'].map((kind) => ({ count: Math.ceil(seeds / 4), more: { kind } })),
   ];
   return lanes.flatMap(({ count, more }) =>
     Array.from({ length: Math.ceil(count / PORTION) }, (_, nth) => ({
@@ -36,9 +36,9 @@ function planPortions(seeds, from) {
 }
 
 /** How to replay the findings of a portion; a portion that ended without a report is one finding. */
-function listFindings({ from, seeds, configuration }, { failed, isWhole }) {
+function listFindings({ from, seeds, kind }, { failed, isWhole }) {
   const again = (count, first) =>
-    `npm run chaos -- --seeds ${count} --from ${first}${configuration ? ' --configuration' : ''}`;
+    `npm run chaos -- --seeds ${count} --from ${first}${kind === undefined ? '' : ` --${kind}`}`;
   if (failed.length > 0) return failed.map((seed) => again(1, seed));
   return isWhole ? [] : [again(seeds, from)];
 }
@@ -68,8 +68,8 @@ async function play(portion) {
   const played = await playStories(ROOT, portion).catch(({ message }) => ({ failed: [], output: message }));
   const found = listFindings(portion, played);
   if (found.length > 0) say(played.output);
-  const kind = portion.configuration ? 'stories of configuration' : 'stories';
-  say(`${portion.seeds} ${kind} from ${portion.from}: ${found.length} found`);
+  const what = portion.kind === undefined ? 'stories' : `stories of ${portion.kind}`;
+  say(`${portion.seeds} ${what} from ${portion.from}: ${found.length} found`);
   return found;
 }
 

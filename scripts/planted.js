@@ -45,7 +45,8 @@ async function isFound(defect, { seeds, from }) {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
     writeFileSync(path.join(copy, defect.file), plantDefect(defect));
     for (let seed = from; seed < from + seeds; seed += PORTION) {
-      const portion = { seeds: Math.min(PORTION, from + seeds - seed), from: seed, past: seed === from };
+      const count = Math.min(PORTION, from + seeds - seed);
+      const portion = { seeds: count, from: seed, past: seed === from, kind: defect.kind };
       const { failed: found } = await playStories(copy, portion);
       if (found.length === 0) continue;
       say(`found by ${found.join(', ')}: ${defect.name}`);

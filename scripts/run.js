@@ -25,7 +25,7 @@ const VERBS = {
   chaos: async (args) => runChaos(args),
   reproduce: async (args) => runReproduce(args),
   docs: async (args) => runDocs(args),
-  sdk: async () => say(await packSdk()),
+  sdk: async () => void say(await packSdk()),
 };
 
 async function main([verb, ...args]) {

@@ -5,11 +5,11 @@ const { spawn } = require('node:child_process');
 const { Failed } = require('./steps');
 
 /**
- * Plays seeds in a checkout; `past` adds the kept stories. @returns the seeds and files that failed, and the whole
+ * Plays seeds in a checkout, of one `kind` of stories if it is given (chaos.js); `past` adds the kept stories. @returns the seeds and files that failed, and the whole
  * output. @throws Failed if no story was played
  */
-async function playStories(cwd, { seeds, from, past = false, configuration = false }) {
-  const flags = [...(past ? ['--past'] : []), ...(configuration ? ['--configuration'] : [])];
+async function playStories(cwd, { seeds, from, past = false, kind }) {
+  const flags = [...(past ? ['--past'] : []), ...(kind === undefined ? [] : [`--${kind}`])];
   const args = ['scripts/run.js', 'chaos', '--seeds', String(seeds), '--from', String(from), ...flags];
   const { output, status } = await captureOutput(args, cwd);
   if (!output.includes(`chaos seed ${from}`)) throw new Failed(`error: no story was played\n${output.slice(-2_000)}`);

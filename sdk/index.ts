@@ -62,7 +62,8 @@ export {
   type MobileSchema,
   type Translation,
 } from '../configerator/domain/mobileConfig/translate';
-export { MOBILE_LIMITS } from '../domain/limits';
+export { concurrencyGate, type ConcurrencyGate } from './concurrency';
+export { HOSTS_LIMITS, MOBILE_LIMITS } from '../domain/limits';
 export { limitBody } from './bodyLimit';
 export {
   checkedBy,

@@ -11,6 +11,8 @@ import type { RunEndings } from './runEndings';
 import type { RequestGate } from './gate';
 import type { SharedReader } from './sharedRead';
 import type { KeyedQueue } from './turns';
+import type { SlackHandler } from './chat/slack';
+import type { PagerHandlers } from './webhooks/pagers';
 import type { WebhookHandlers } from './webhooks/routes';
 
 /** One route of `/v1`: `/openapi.json` describes it, docs/reference/api.md lists it, and the server answers it. */
@@ -41,6 +43,8 @@ export interface ApiDeps extends ServerDeps {
   /** Bodies of requests about configuration. */
   readonly configBodies: Bodies;
   readonly webhooks: WebhookHandlers;
+  readonly pagers: PagerHandlers;
+  readonly slack: SlackHandler;
   readonly examination?: SharedReader<object>;
 }
 

@@ -1,11 +1,11 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
-import { isLocalName } from '../sdk/localOnly';
 import { framePath, type ApiDeps } from './apiRoute';
 import { runAfterBody } from './requestBody';
 import { getBearerToken, authenticate } from './auth';
 import { Bodies } from './bodies';
+import { slackHandler } from './chat/slack';
 import { Configuration } from './configuration';
 import { getReadPolicy, type ServerDeps } from './deps';
 import { RunEndings } from './runEndings';
@@ -13,14 +13,19 @@ import { answerFailure } from './failures';
 import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
+import { answerFailurePage, PAGE_PATHS, servePages, wantsPage } from './pages/routes';
 import { Readiness } from './readiness';
+import { whyNotOpen } from './reads';
 import { API_ROUTES } from './routes';
 import { shareExamination } from './routes/examination';
 import { healthRoutes } from './routes/health';
 import { metricsRoutes } from './routes/metrics';
+import { createSessions, type Sessions } from './sessions';
+import type { PageEnv } from './sessions/viewer';
 import { recordAnonymousRequests } from './strangers';
 import { Subscribers } from './subscribers';
 import { KeyedQueue } from './turns';
+import { pagerHandlers } from './webhooks/pagers';
 import { webhookHandlers } from './webhooks/routes';
 
 /**
@@ -45,34 +50,51 @@ export function createApp(deps: ServerDeps): Hono {
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measureRequests(metrics, deps));
   if (deps.devLogin) app.use(withHeader('conveyor-login', 'development'));
-  app.use('/v1/*', recordAnonymousRequests(deps));
-  app.use('/v1/*', requireReadAccess(deps));
   const arriving = new Bodies(bodyBytes, MOST_ARRIVING);
-  app.use('/v1/*', async (c, next) => {
-    if (hasOwnLane(c)) return next();
-    const lane = await chooseLane(c, deps);
-    const enter = () => lanes[lane].run(next, c.req.raw.signal);
-    return lane === 'commands' || lane === 'api' ? runAfterBody(c, arriving, enter) : enter();
-  });
+  const { signOuts } = deps;
+  const sessions = signOuts && createSessions({ ...deps, signOuts }, lanes.strangers);
+  for (const path of ['/v1/*', ...PAGE_PATHS]) {
+    app.use(path, recordAnonymousRequests(deps));
+    app.use(path, path === '/v1/*' ? requireReadAccess(deps) : requirePageAccess(deps, sessions));
+    app.use(path, async (c, next) => {
+      if (hasOwnLane(c)) return next();
+      const lane = await chooseLane(c, deps);
+      const enter = () => lanes[lane].run(next, c.req.raw.signal);
+      return lane === 'commands' || lane === 'api' ? runAfterBody(c, arriving, enter) : enter();
+    });
+  }
   const readiness = new Readiness(deps);
   app.route('/', healthRoutes(readiness));
   app.route('/metrics', metricsRoutes({ ...deps, readiness }, metrics, lanes));
   app.get('/openapi.json', (c) => c.json(openApiDocument(getReadPolicy(deps))));
+  const turns = new KeyedQueue();
+  if (sessions) app.route('/', sessions.routes);
   const api: ApiDeps = {
     ...deps,
-    ...{ lanes, turns: new KeyedQueue(), ended: new RunEndings(deps.client.lookNow, (line) => deps.log(line)) },
+    ...{ lanes, turns, ended: new RunEndings(deps.client.lookNow, (line) => deps.log(line)) },
     ...{ configuration: new Configuration(deps), configBodies: new Bodies(bodyBytes) },
     webhooks: webhookHandlers({
       ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line), subscribers, metrics },
       ...{ client: deps.deliveries ?? deps.client, turns: new KeyedQueue() },
       ...{ lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
     }),
+    pagers: pagerHandlers({
+      ...{ config: deps.config, now: () => deps.now(), lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
+      ...(deps.answerPage ? { answerPage: deps.answerPage } : {}),
+    }),
+    slack: slackHandler({
+      ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line) },
+      ...{ lane: lanes.commands, bodies: new Bodies(bodyBytes), turns },
+    }),
     examination: shareExamination(deps),
   };
   for (const { route, respond } of API_ROUTES)
     app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));
-  app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
-  app.onError((error, c) => answerFailure(c, error));
+  servePages(app, deps);
+  const fail = (c: Context, error: unknown) =>
+    wantsPage(c) ? answerFailurePage(c, error, deps) : answerFailure(c, error);
+  app.notFound((c) => fail(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
+  app.onError((error, c) => fail(c, error));
   return app;
 }
 
@@ -98,35 +120,38 @@ const requireReadAccess =
     await next();
   };
 
+/** Pages are for readers who have signed in, too. A program reads their JSON with a token, as it reads `/v1`. */
+function requirePageAccess(deps: ServerDeps, sessions: Sessions | undefined): MiddlewareHandler {
+  const readAccess = requireReadAccess(deps);
+  return (c, next) => {
+    const isProgram =
+      getBearerToken(c) !== '' || (c.req.path.endsWith('.json') && c.req.header('cookie') === undefined);
+    return sessions === undefined || isProgram ? readAccess(c, next) : sessions.viewer(c, next);
+  };
+}
+
 /**
  * A server without tokens is open to this machine alone. Requests must name it by a local address: a web page open in a browser would arrive under
  * its own host name, and so would traffic through a tunnel.
  * @throws ConveyorError `unauthorized`, `identity-unreachable`
  */
 async function authorizeRead(c: Context, deps: ServerDeps): Promise<void> {
-  const isOpen = getReadPolicy(deps) === 'open';
-  const from = deps.config.access.reads === null ? whyNotLocal(c) : undefined;
-  if (isOpen && from === undefined) return;
-  if (isOpen && getBearerToken(c) === '')
-    throw conveyorError('unauthorized', { why: `without a token only this machine may read, and ${from}` });
+  const why = whyNotOpen(c, deps);
+  if (why === undefined) return;
+  if (getReadPolicy(deps) === 'open' && getBearerToken(c) === '')
+    throw conveyorError('unauthorized', { why: `without a token ${why}` });
   await authenticate(c, deps);
-}
-
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
-
-/** Why a request may not come from this machine, although its connection does. */
-function whyNotLocal(c: Context): string | undefined {
-  const { host } = new URL(c.req.url);
-  if (!isLocalName(host)) return `${host} is not one of its names`;
-  return FORWARDED.some((name) => c.req.header(name) !== undefined) ? 'this came through a proxy' : undefined;
 }
 
 /** Chooses the queue by caller and route before reading the body, so that anonymous requests take no place of known callers. */
 async function chooseLane(c: Context, deps: ServerDeps) {
-  const isKnown = await authenticate(c, deps).then(
-    () => true,
-    () => false,
-  );
+  const hasSignedIn = Boolean((c as Context<PageEnv>).get('viewer'));
+  const isKnown =
+    hasSignedIn ||
+    (await authenticate(c, deps).then(
+      () => true,
+      () => false,
+    ));
   const isStatistics = c.req.path === '/v1/stats';
   if (!isKnown) return isStatistics ? 'strangersStatistics' : 'strangers';
   if (isStatistics) return 'statistics';

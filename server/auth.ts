@@ -32,15 +32,23 @@ async function identifyCaller(
 ): Promise<Caller> {
   const given = getBearerToken(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
-  const listed = findPrincipal(given, config.access.tokens);
-  if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token', client };
-  const devPrincipal = devLogin ? developmentPrincipal(given) : undefined;
-  if (devPrincipal !== undefined)
-    return { principal: devPrincipal, groups: [], expiresAtMs: null, door: 'development', client };
+  const known = findKnownToken(given, { config, devLogin });
+  if (known !== undefined) return { ...known, client };
   const identity = await identities?.identify(given);
   if (identity === undefined)
     throw conveyorError('unauthorized', { why: 'the bearer token is not one of the configured tokens' });
   return { ...identity, client: clientAs === undefined ? client : clientAs(identity) };
+}
+
+/** The caller whose token needs no identity provider; undefined for any other token. */
+export function findKnownToken(
+  given: string,
+  { config, devLogin }: Pick<CallerDeps, 'config' | 'devLogin'>,
+): CallerIdentity | undefined {
+  const listed = findPrincipal(given, config.access.tokens);
+  if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token' };
+  const chosen = devLogin ? developmentPrincipal(given) : undefined;
+  return chosen === undefined ? undefined : { principal: chosen, groups: [], expiresAtMs: null, door: 'development' };
 }
 
 /** Compares all tokens, so that the duration does not reveal which one matches. */

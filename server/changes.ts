@@ -20,7 +20,9 @@ export const appliedAnswer = z.object({
   configNotes: z
     .array(z.string())
     .optional()
-    .describe('configs of deploys that were not checked, or that their push type refuses and the pipeline had before'),
+    .describe(
+      'configs of deploys that were not checked, or that their push type refuses and the pipeline had before; of an import: the facts about offers that it does not bring',
+    ),
 });
 
 export const pushRequest = z.strictObject({

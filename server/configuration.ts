@@ -82,6 +82,9 @@ export class Configuration {
   log = (name: string, limit: number) => this.look(name, (repository) => repository.log(limit));
   value = (name: string, path: string, change: number | null) =>
     this.look(name, (repository) => readShownValue(repository, path, change));
+  /** At most that many, the newest first; null if it does not have the commit. */
+  revisionsWith = (name: string, commit: string, limit: number) =>
+    this.look(name, (repository) => repository.revisionsWith(commit, limit));
   sources = (name: string, base: string | null) => this.look(name, (repository) => listSources(repository, base));
 
   host = (name: string, asked: { readonly path: string; readonly host: string }) =>

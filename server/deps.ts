@@ -1,13 +1,19 @@
+import type { PageAcknowledgement } from '../client/answerPage';
 import type { ConveyorClient } from '../client/api';
+import type { SignOuts } from '../client/signOuts';
+import type { PageQuery } from '../client/pipelinePages';
 import type { ProgramWalls } from '../configerator/compiler/walls';
 import type { CertificateLook } from '../domain/certificates';
 import type { ExaminationView } from '../domain/examination';
 import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import type { Fetch } from '../sdk/request';
+import type { PipelinePage } from '../domain/views';
 import type { Archive } from '../archive/port';
 import type { ReadPolicy } from '../settings/access';
 import type { ConfigState } from '../settings/liveRegistry';
 import type { Registry } from '../settings/registry';
+import type { LinkSignIn } from '../settings/signInLink';
 import type { ServerAudit } from './audit/audit';
 import type { GateLimits } from './gate';
 import type { Identities, CallerIdentity } from './identity';
@@ -18,8 +24,9 @@ export type FrontClient = Omit<ConveyorClient, 'close'>;
 /** The configuration that the front end reads. */
 export type FrontConfig = Pick<
   Registry,
-  'access' | 'callbacks' | 'groups' | 'policy' | 'issuers' | 'configRepositories'
->;
+  'access' | 'callbacks' | 'groups' | 'policy' | 'issuers' | 'configRepositories' | 'sessions'
+> &
+  Partial<Pick<Registry, 'slack'>>;
 
 export const getReadPolicy = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): ReadPolicy =>
   config.access.reads ?? reads;
@@ -34,18 +41,28 @@ export interface ServerDeps {
   /** The state of its file; missing if there is none. */
   configState?(): ConfigState;
   /** Verifies tokens of identity providers. Without it only tokens of the configuration are accepted. */
-  readonly identities?: Pick<Identities, 'identify'>;
+  readonly identities?: Pick<Identities, 'identify' | 'confirm'>;
   /** Callers name themselves without proof. Only for a server that no other machine reaches. */
   readonly devLogin?: boolean;
+  /** Where servers find the sign-outs of all servers. Without it no one signs in to pages. */
+  readonly signOuts?: SignOuts;
+  /** How links of `conveyor dev` sign its user in; only for a server that no other machine reaches. */
+  readonly linkSignIn?: LinkSignIn | undefined;
   /** The client for webhook deliveries; by default `client`. */
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
+  /** A page of the list of pipelines, filtered by Temporal. */
+  pipelinePage(query: PageQuery): Promise<PipelinePage>;
   /** For metrics: open workflows by state; optional. */
   openCounts?(): Promise<readonly OpenCount[]>;
   /** For metrics: work that waits for workers; optional. */
   backlogs?(): Promise<readonly QueueBacklog[]>;
   /** For metrics: certificates for connections to Temporal and to configuration stores; optional. */
   certificates?(): Promise<readonly CertificateLook[]>;
+  /** Tells a release that a person has acknowledged its page; false if it has ended. Without it such reports are refused. */
+  answerPage?(answer: PageAcknowledgement): Promise<boolean>;
+  /** Calls the Web API of Slack; by default over the network. */
+  readonly slackFetch?: Fetch;
   /** For `doctor`: examines how far work gets. Without it `doctor` shows the result of `/readyz`. */
   examine?(): Promise<ExaminationView>;
   /**
@@ -58,7 +75,7 @@ export interface ServerDeps {
   /** Missing if the configuration names no file for it. */
   readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'recordAnonymous' | 'read' | 'verify' | 'state'>;
   /** Missing if the configuration names none. */
-  readonly archive?: Pick<Archive, 'mark' | 'tallies'>;
+  readonly archive?: Pick<Archive, 'mark' | 'tallies' | 'findReleases'>;
   /** The folder with copies of configuration repositories. */
   readonly copies: string;
   /** How this machine isolates configuration programs; without it no program runs. */

@@ -10,6 +10,8 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   'wrong-key': 403,
   'not-in-scope': 403,
   'not-permitted': 403,
+  'sign-in-refused': 403,
+  'form-refused': 403,
   unsigned: 403,
   'invalid-state': 409,
   'key-reused': 409,
@@ -41,8 +43,14 @@ type FailureStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 /** Seconds after which a request that failed because of a dependency is worth a retry. */
 export const RETRY_AFTER = '5';
 
-/** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status of the code. Unexpected errors are logged. */
+/** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status of the code. */
 export function answerFailure(context: Context, error: unknown): Response {
+  const { status, ...words } = describeFailure(context, error);
+  return context.json({ error: words }, status);
+}
+
+/** The words of a failure and its status; sets the headers that belong to it. Unexpected errors are logged. */
+export function describeFailure(context: Context, error: unknown) {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
     process.stderr.write(
@@ -58,7 +66,7 @@ export function answerFailure(context: Context, error: unknown): Response {
   if (status === 401) context.header('www-authenticate', 'Bearer');
   if (isBodyLeft(context)) context.header('connection', 'close');
   const { retryable, exit } = known ?? { retryable: false, exit: 1 };
-  return context.json({ error: { code, message, hint, retryable, exit } }, status);
+  return { status, code, message, hint, retryable, exit };
 }
 
 /** The rest of the body stays unread. Node's server soon closes such a connection, and any further request on it would be lost. */

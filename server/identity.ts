@@ -43,7 +43,7 @@ export class Identities {
     const { decodeJwt } = await import('jose');
     const iss = orUndefined(() => decodeJwt(token).iss);
     // One provider may be listed several times, each for different tokens.
-    const known = this.issuers().filter(({ issuer }) => issuer === iss);
+    const known = this.issuers().filter(({ issuer, audience }) => issuer === iss && audience !== null);
     if (known.length === 0)
       throw createUnauthorizedError('no identity provider of the configuration has made this token');
     const refusals: string[] = [];
@@ -58,12 +58,19 @@ export class Identities {
       : createUnauthorizedError(why);
   }
 
-  /** The identity, or the reason for a refusal. */
+  /**
+   * The identity in an ID token that the server itself got, or the reason for a refusal. @throws ConveyorError
+   * `identity-unreachable`
+   */
+  confirm(issuer: Issuer, client: string, idToken: string): Promise<CallerIdentity | string> {
+    return this.verifyToken({ ...issuer, audience: client }, idToken);
+  }
+
   private async verifyToken(issuer: Issuer, token: string): Promise<CallerIdentity | string> {
     const { jwtVerify, errors } = await import('jose');
     const keys = await this.getKeys(issuer.issuer);
     const options = {
-      ...{ issuer: issuer.issuer, audience: issuer.audience, algorithms: ALGORITHMS },
+      ...{ issuer: issuer.issuer, audience: issuer.audience ?? '', algorithms: ALGORITHMS },
       ...{ clockTolerance: SKEW_S, requiredClaims: ['exp', 'sub'], currentDate: new Date(this.now()) },
     };
     try {

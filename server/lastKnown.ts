@@ -4,8 +4,11 @@ import { ConveyorError } from '../domain/errors';
 import type { FrontClient } from './deps';
 import { RETRY_AFTER } from './failures';
 
+/** The operations that tell a status. */
+export type StatusReader = Pick<FrontClient, 'status' | 'listPipelines' | 'listReleases' | 'listDeploys'>;
+
 /** `status`, or the last known state if no worker answers, marked with `live: false`. */
-export const statusOrLastKnown = (c: Context, client: FrontClient, id: string): Promise<object> =>
+export const statusOrLastKnown = (c: Context, client: StatusReader, id: string): Promise<object> =>
   askOrLastKnown(
     c,
     () => client.status(id),

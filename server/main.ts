@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
+import { answerPage, type PageAcknowledgement } from '../client/answerPage';
 import { resolveTaskQueue } from '../client/apply';
 import { auditClient } from '../client/auditClient';
 import { queueBacklogs } from '../client/backlogs';
@@ -10,19 +11,23 @@ import { whyNothingIsStored } from '../client/writes';
 import type { PermitListener } from '../client/permissionGate';
 import { openCounts } from '../client/openCounts';
 import { frontIndex } from '../client/pipelineIndex';
+import { temporalSignOuts } from '../client/signOuts';
+import { readPipelinePage } from '../client/pipelinePages';
 import { createWallsProbe } from '../configerator/compiler/walls';
 import { copiesFolder } from '../configerator/repository/repository';
 import type { Door } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
 import { withoutScope } from '../settings/access';
 import { withMember } from '../domain/principals';
-import { localOnly } from '../sdk/localOnly';
+import { localFront } from './localFront';
+import { isInRange } from '../sdk/versions';
 import { openArchive } from '../archive/open';
 import { certificatesForStores, certificatesForTemporal } from '../settings/certificates';
 import { configChecker } from '../settings/configCheck';
 import { LiveRegistry } from '../settings/liveRegistry';
 import type { Registry } from '../settings/registry';
 import { requireKeys } from '../settings/seal';
+import { readLinkSignIn } from '../settings/signInLink';
 import { createApp } from './app';
 import { startAudit } from './audit/start';
 import { DEFAULT_LIMITS, getReadPolicy, type ServerDeps } from './deps';
@@ -48,6 +53,7 @@ async function startServer(): Promise<void> {
   const client = await createClient({
     platform: registry,
     checkConfigs: configChecker(registry),
+    isInRange,
   });
   const audit = startAudit(live);
   const through = (door: Door, who?: IdentifiedCaller) => {
@@ -69,6 +75,7 @@ async function startServer(): Promise<void> {
     ...temporalDeps(temporal, registry),
     reads,
     devLogin,
+    ...(isClosed(place) ? { linkSignIn: readLinkSignIn(process.env) } : {}),
     ...(audit === undefined ? {} : { audit }),
     ...(registry.archive === null ? {} : { archive: (await openArchive(registry.archive, process.env)).archive }),
     copies: copiesFolder(process.env),
@@ -79,7 +86,7 @@ async function startServer(): Promise<void> {
     isDraining: () => draining,
   });
   const server = await listen(
-    { fetch: devLogin ? localOnly(app.fetch) : app.fetch, serverOptions: TIMEOUTS },
+    { fetch: devLogin ? localFront(app.fetch) : app.fetch, serverOptions: TIMEOUTS },
     place,
     'the server',
   );
@@ -110,7 +117,10 @@ function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configReposi
   const taskQueue = resolveTaskQueue({});
   return {
     index: frontIndex(temporal),
+    signOuts: temporalSignOuts(temporal, taskQueue),
+    pipelinePage: (query) => readPipelinePage(temporal, query),
     openCounts: () => openCounts(temporal),
+    answerPage: (answer: PageAcknowledgement) => answerPage(temporal, answer),
     backlogs: () => queueBacklogs(temporal, taskQueue),
     whyNothingIsStored: () => whyNothingIsStored(temporal, taskQueue, Date.now()),
     certificates: () => listCertificates(registry),
@@ -130,7 +140,15 @@ const listCertificates = async ({ configRepositories }: Pick<Registry, 'configRe
 ];
 
 /** Notes entry points that the configuration leaves closed, or perhaps more open than intended. */
-function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {
+function noteOpenDoors(
+  { access, issuers, sessions, file }: Pick<Registry, 'access' | 'issuers' | 'sessions' | 'file'>,
+  note: (line: string) => void,
+): void {
+  for (const { issuer, pages } of issuers)
+    if (pages !== null && pages.unset.length > 0)
+      note(`${pages.unset.join(' and ')} is not set, so no one signs in to pages with ${issuer} (${file})`);
+  for (const name of sessions.unset)
+    note(`${name} is not set, so sessions of pages end with this process, and no other server knows them (${file})`);
   for (const name of access.unset) note(`${name} is not set, so this token admits no caller (${file})`);
   for (const source of withoutScope(access))
     note(`${source} has no scope, so its secret speaks for every repository (${file})`);

@@ -150,9 +150,32 @@ const releaseFields = {
     .describe('in lists and in its pipeline: a paused deploy of it'),
 };
 
+const brokenUses = z
+  .array(
+    z.looseObject({
+      ...{ action: z.string(), release: z.number().int(), from: z.string(), offer: z.string(), why: z.string() },
+    }),
+  )
+  .optional()
+  .describe('the broken offers of other pipelines that its deploys use');
+
+const pages = z
+  .array(
+    z.looseObject({
+      ...{ number: z.number().int(), deploy: z.string(), kind: z.enum(['paused', 'reverted']), reason: z.string() },
+      ...{ since: time, dueAt: time, state: z.enum(['due', 'paged', 'failed', 'over']) },
+      ...{ to: z.string().nullable(), note: z.string().nullable() },
+      ...{ answeredBy: z.string().nullable(), answeredAt: time.nullable() },
+    }),
+  )
+  .optional()
+  .describe('pages of the person on call about deploys that paused or reverted by themselves');
+
 export const releaseAnswer = z.looseObject({
   ...releaseFields,
   runsNow,
+  brokenUses,
+  pages,
   actions: z.array(
     z.looseObject({
       name: z.string(),
@@ -212,14 +235,24 @@ const pipelineFields = {
 };
 
 export const pipelinesAnswer = z.array(z.looseObject(pipelineFields));
+
+export const offerState = z.enum(['unmade', 'made', 'changing', 'removing', 'withdrawing', 'broken']);
+export const offerFields = {
+  notMadeBy: z.number().int().optional().describe('the release that runs now, if it does not make it'),
+};
+export const offerUser = z.looseObject({
+  ...{ user: z.string(), behind: z.boolean() },
+  risk: z.string().optional().describe('why the offer as it is now does not fit it; missing if it does'),
+});
 const pipelineOffers = z.array(
   z.looseObject({
     name: z.string(),
     version: z.string().nullable(),
-    state: z.enum(['unmade', 'made', 'withdrawing']),
+    state: offerState,
     since: time.nullable(),
     release: z.number().int().nullable(),
-    users: z.array(z.looseObject({ user: z.string(), behind: z.boolean() })),
+    ...offerFields,
+    users: z.array(offerUser),
   }),
 );
 
@@ -227,6 +260,7 @@ export const pipelineAnswer = z.looseObject({
   ...pipelineFields,
   finders: findersAnswer.optional(),
   offers: pipelineOffers.optional().describe('to other pipelines, with the deploys that use them'),
+  brokenUses,
   releases: z.array(z.looseObject(releaseFields)),
 });
 

@@ -26,7 +26,7 @@ const requestDoor = (c: Context): 'webhook' | 'run' | 'api' =>
   c.req.path.startsWith('/v1/webhooks/') ? 'webhook' : c.req.path.startsWith('/v1/runs/') ? 'run' : 'api';
 
 /** The peer address of the connection, which may be a proxy's. Forwarding headers are ignored because any sender can set them. */
-function remoteAddress(c: Context): string {
+export function remoteAddress(c: Context): string {
   const env = c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined;
   return env?.incoming?.socket?.remoteAddress ?? 'an unknown address';
 }

@@ -16,6 +16,8 @@ export interface Access {
   /** Whether readers need a token; null if the file leaves it to the address at which the server listens. */
   readonly reads: ReadPolicy | null;
   readonly webhooks: Readonly<Record<WebhookKind, readonly WebhookSource[]>>;
+  /** The services that report that a person has acknowledged a page; missing if the file does not have them. */
+  readonly pagers: Readonly<Partial<Record<PagerKind, PagerSource>>>;
   /** Variables that the file names but the environment lacks. */
   readonly unset: readonly string[];
 }
@@ -29,6 +31,10 @@ export interface ApiToken {
 }
 
 export type WebhookKind = 'github' | 'standard';
+
+export type PagerKind = 'pagerduty' | 'opsgenie';
+
+type PagerSource = Pick<WebhookSource, 'secrets' | 'secretEnvs'>;
 
 /** A source of signed deliveries. Any of the secrets may sign; without one, no delivery is accepted. */
 export interface WebhookSource {
@@ -79,6 +85,8 @@ const standard = z.strictObject({
   pipelines: sourcePatterns.optional(),
 });
 
+const pager = z.strictObject({ secretEnv: secretVariables }).optional();
+
 const sourceName = { name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }) };
 
 /** One source, or several with names. Unlike those of a union, its errors name the problem and its place. */
@@ -101,6 +109,8 @@ export const accessFields = {
     .strictObject({
       github: oneOrSeveral(github, z.array(github.extend(sourceName)).min(1).max(100)),
       standard: oneOrSeveral(standard, z.array(standard.extend(sourceName)).min(1).max(100)),
+      pagerduty: pager,
+      opsgenie: pager,
     })
     .default({}),
 };
@@ -113,7 +123,8 @@ export function toAccess({ tokens, reads, webhooks }: AccessConfig, env: Env, fi
     github: toSources('github', webhooks.github, env, file),
     standard: toSources('standard', webhooks.standard, env, file),
   };
-  const sources = Object.values(read).flat();
+  const pagers = toPagers(webhooks, env, file);
+  const sources = [...Object.values(read).flat(), ...Object.values(pagers)];
   refuseShared([...tokens.map(({ tokenEnv }) => tokenEnv), ...sources.map(({ secretEnvs }) => secretEnvs)], env, file);
   const wanted = [...tokens.flatMap(({ tokenEnv }) => tokenEnv), ...sources.flatMap(({ secretEnvs }) => secretEnvs)];
   return {
@@ -122,7 +133,19 @@ export function toAccess({ tokens, reads, webhooks }: AccessConfig, env: Env, fi
     ),
     reads,
     webhooks: read,
+    pagers,
     unset: [...new Set(wanted.filter((one) => !env[one]))],
+  };
+}
+
+function toPagers({ pagerduty, opsgenie }: AccessConfig['webhooks'], env: Env, file: string): Access['pagers'] {
+  const toPager = ({ secretEnv }: NonNullable<typeof pagerduty>): PagerSource => ({
+    secretEnvs: secretEnv,
+    secrets: readSecrets(secretEnv, env, file),
+  });
+  return {
+    ...(pagerduty ? { pagerduty: toPager(pagerduty) } : {}),
+    ...(opsgenie ? { opsgenie: toPager(opsgenie) } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
+import { WORKER_FINDERS } from '../domain/finder/standard';
 import { NAME } from '../domain/ids';
 import { isAllowedHost } from '../domain/notifyHost';
 import { duration } from '../domain/spec/scalars';
@@ -94,6 +95,15 @@ export function rejectDuplicates(extensions: readonly ExtensionRef[], file: stri
     seen.add(`${kind} ${name}`);
   }
 }
+
+/** Finders that are never asked. */
+export const lintFinders = (extensions: readonly ExtensionRef[]): readonly string[] =>
+  extensions
+    .filter(({ kind, name }) => kind === 'artifact-finder' && WORKER_FINDERS.includes(name))
+    .map(
+      ({ name }) =>
+        `extensions: the artifact-finder ${name} is never asked, because workers answer for that name themselves; rename it`,
+    );
 
 /** @throws ConveyorError `config-invalid`, because no worker could reach it */
 export function rejectOutside(

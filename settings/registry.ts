@@ -21,7 +21,9 @@ import type { ProgramSettings } from './programs';
 import { lintPlatform, platformFields, toPlatform, toSigners, toSigningKeys } from './rules';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
+import { sessionFields, toSessions, type SessionSettings } from './sessions';
 import { signInFields, toIssuers, type Issuer } from './signIn';
+import { slackFields, toSlack, type SlackSettings } from './slack';
 import { slotFields, toSlots, type Slots } from './slots';
 import {
   type ExtensionKind,
@@ -31,6 +33,7 @@ import {
   rejectDuplicates,
   rejectOutside,
   findExtension,
+  lintFinders,
 } from './extensions';
 import { sha256 } from '../sdk/digest';
 
@@ -65,6 +68,10 @@ export interface Registry extends FeatureSettings {
   readonly archive: ArchiveSettings | null;
   /** The issuers whose signed tokens the front end accepts. */
   readonly issuers: readonly Issuer[];
+  /** Buttons in messages of Slack; null for none. */
+  readonly slack: SlackSettings | null;
+  /** How people are signed in to the pages. */
+  readonly sessions: SessionSettings;
   /** How much a worker does at once. */
   readonly slots: Slots;
   /** Repositories of configuration. */
@@ -124,6 +131,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
       ...lintPlatform({ ...facts, extensions }),
       ...lintSeal(seal, facts.policy !== null),
       ...lintStores(configRepositories),
+      ...lintFinders(extensions),
     ],
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env, file),
@@ -132,7 +140,9 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     seal,
     audit: toAudit(parsed.data, env, file),
     archive: toArchive(parsed.data, file),
-    issuers: toIssuers(parsed.data),
+    issuers: toIssuers(parsed.data, env),
+    sessions: toSessions(parsed.data, env, file),
+    slack: toSlack(parsed.data, env, file),
     slots: toSlots(parsed.data),
     configRepositories,
     configPrograms: parsed.data.config.programs,
@@ -152,7 +162,9 @@ const configSchema = z.strictObject({
   ...featureFields,
   ...scriptFields,
   ...sealFields,
+  ...sessionFields,
   ...signInFields,
+  ...slackFields,
   ...slotFields,
   ...notificationFields,
   ...platformFields,

@@ -35,7 +35,7 @@ const { parseFailures } = require('../scripts/stories') as { parseFailures: (out
 interface Portion {
   readonly from: number;
   readonly seeds: number;
-  readonly configuration?: boolean;
+  readonly kind?: string;
 }
 
 interface Defect {
@@ -321,14 +321,15 @@ describe('temporal-dev.sh', () => {
 describe('a night of chaos', () => {
   const DAY_MS = 86_400_000;
 
-  test('plays seeds that no other night plays, and a quarter as many with configuration', () => {
+  test('plays seeds that no other night plays, and a quarter as many with configuration and with offers', () => {
     const [today, tomorrow] = [firstSeed(20_000 * DAY_MS + 5), firstSeed(20_001 * DAY_MS)];
     const portions = planPortions(120, today);
     expect(portions).toEqual([
       { from: today, seeds: 50 },
       { from: today + 50, seeds: 50 },
       { from: today + 100, seeds: 20 },
-      { from: today, seeds: 30, configuration: true },
+      { from: today, seeds: 30, kind: 'configuration' },
+      { from: today, seeds: 30, kind: 'offers' },
     ]);
     const last = planPortions(10_000, today).at(199);
     expect(last).toEqual({ from: tomorrow - 50, seeds: 50 });
@@ -337,7 +338,7 @@ describe('a night of chaos', () => {
   test('says how to play again each story that failed, and the portion that ended without a word on it', () => {
     const output = '  ✕ nothing unsafe happens: seed 7 (5 ms)\n  ✕ a story that went wrong once goes well: a-b.json\n';
     expect(parseFailures(`${output}${output}`)).toEqual(['7', 'a-b.json']);
-    const portion = { from: 5, seeds: 50, configuration: true };
+    const portion = { from: 5, seeds: 50, kind: 'configuration' };
     expect(listFindings(portion, { failed: ['7'], isWhole: false })).toEqual([
       'npm run chaos -- --seeds 1 --from 7 --configuration',
     ]);

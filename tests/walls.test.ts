@@ -71,6 +71,8 @@ const CROSSING: Case[] = [
   ['simulator/world.ts', `import { loadRegistry } from '../settings/registry';`],
   ['settings/registry.ts', `import { connect } from '../client/connect';`],
   ['examples/extensions/pushType.ts', `import { loadRegistry } from '../../settings/registry';`],
+  ['push-types/hosts/service.ts', `import { HOSTS_LIMITS } from '../../domain/limits';`],
+  ['push-types/hosts/service.ts', `import { loadRegistry } from '../../settings/registry';`],
   ['configerator/proxy/proxy.ts', `import { push } from '../../activities/push';`],
   ['configerator/proxy/proxy.ts', `import { connect } from '../../client/connect';`],
   ['sdk/config.ts', `import { EtcdStore } from '../configerator/store/etcd';`],
@@ -238,7 +240,7 @@ const WITHOUT_WALLS = ['tests', 'bench'];
 const NOT_OURS = /^(\.|node_modules$|dist$|coverage$)/;
 
 const hasTypeScript = (folder: string): boolean =>
-  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).some((file) => file.endsWith('.ts'));
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).some((file) => /\.tsx?$/.test(file));
 
 test('every folder with code has walls, and the compiler sees these folders and no other', () => {
   const folders = readdirSync(ROOT, { withFileTypes: true })

@@ -19,6 +19,7 @@ import { createCanaryReader } from '../activities/canaryReader';
 import { createHolderActivities } from '../activities/holders';
 import { createLandingActivities } from '../activities/landing';
 import { createNotifyActivities } from '../activities/notify';
+import { createPageActivities } from '../activities/page';
 import type { CallPorts } from '../activities/pushCalls';
 import { createPushTypeActivities } from '../activities/pushType';
 import { createRecallActivities } from '../activities/recall';
@@ -59,6 +60,8 @@ export interface WorkerParts extends CallPorts {
   readonly taskStarted?: ServerClock['taskStarted'];
   /** The isolation of configuration programs; by default the best that this machine offers. */
   readonly programs?: () => Promise<ProgramWalls>;
+  /** The number of looks at offers that may stay at once (activities/offerWatch.ts); by default a fifth of the slots of looks. */
+  readonly stays?: number;
   /** The workflow bundle, made once by the build. */
   readonly codePath: string;
   readonly options?: Partial<WorkerOptions>;
@@ -125,6 +128,7 @@ function createWorkerActivities({
   taskQueue,
   runner,
   tracing = NOT_TRACED,
+  stays,
   ...unmeasured
 }: WorkerParts): object {
   const programs = unmeasured.programs ?? createWallsProbe(unmeasured.registry);
@@ -145,13 +149,19 @@ function createWorkerActivities({
     ...createRecallActivities({ client }),
     ...createApprovalActivities({ ...ports, lookForBugs: (artifacts) => lookForKnownBugs(extended, artifacts) }),
     ...createSoakActivities({ client, clock: ports.clock }),
-    ...createOfferActivities({ client, clock: ports.clock, taskQueue }),
+    ...createOfferActivities({
+      client,
+      clock: ports.clock,
+      taskQueue,
+      stays: stays ?? Math.floor(ports.registry.slots.looks / 5),
+    }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createLandingActivities({
       ...{ clock: ports.clock, programs, copies: copiesFolder(process.env) },
       registry: withLandingRights(unmeasured.registry),
     }),
     ...createNotifyActivities(ports),
+    ...createPageActivities(ports),
     ...featureActivities(extended),
   };
 }

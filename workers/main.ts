@@ -11,7 +11,7 @@ import { createPipelineIndex } from '../client/pipelineIndex';
 import { createSealOptions } from '../client/seal';
 import { ensureSweeps } from '../client/schedules';
 import { temporalUnreachable } from '../client/unreachable';
-import { PIPELINE_OUTPUT } from '../domain/finder/standard';
+import { WORKER_FINDERS } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
 import { createRunner, type Runner } from '../sandbox/runner';
@@ -100,10 +100,10 @@ async function logIsolation(runner: Runner, log: pino.Logger): Promise<void> {
     );
 }
 
-/** Schedules the sweeps of all configured finders, and of the worker's own finder. */
+/** Schedules the sweeps of all configured finders, and of the workers' own. */
 function sweep(client: Client, { extensions, settings }: Registry, taskQueue: string): Promise<void> {
   const services = extensions.filter(({ kind }) => kind === 'artifact-finder').map(({ name }) => name);
-  return ensureSweeps(client, [...services, PIPELINE_OUTPUT], {
+  return ensureSweeps(client, [...services, ...WORKER_FINDERS], {
     intervalMs: settings.sweepIntervalMs,
     jitterMs: settings.sweepJitterMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,

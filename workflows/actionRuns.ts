@@ -17,6 +17,9 @@ export async function followRun(follow: () => Promise<ActionEnd>, stop: () => Pr
   }
 }
 
+/** The message of a failed run that was stopped (docs/reference/protocols.md#cancelrun). A run that had ended before its stop stays as it ended. */
+export const STOPPED_RUN = 'cancelled';
+
 /** A cancellation proves nothing if the activity was not running when it arrived: an earlier attempt may have begun the run. */
 function mayRun(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;

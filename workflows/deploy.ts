@@ -11,6 +11,7 @@ import { keepCanary, undoCanary } from './deploy/canary';
 import { checkBaseline, passGates } from './deploy/gates';
 import { runPhases } from './deploy/phase';
 import { introduce, prepare } from './deploy/prepare';
+import { removeEveryUnit, stopRemoval } from './deploy/removal';
 import { revert } from './deploy/revert';
 import { handleMessages } from './deploy/messages';
 import { DeploySession } from './deploy/session';
@@ -39,10 +40,11 @@ setWorkflowOptions(buildVersioningOptions('deploy'), deploy);
 async function performDeploy(run: DeploySession): Promise<Ending> {
   const pushed = await runInterruptible(
     () => findStop(run.record),
-    () => runPlan(run),
+    () => (run.input.removal ? runRemoval(run) : runPlan(run)),
   );
   if (run.input.canary) return undoCanary(run, pushed);
   if (pushed.kind === 'done') return pushed.value;
+  if (run.input.removal) return stopRemoval(run);
   await undoStopped(run);
   const revertReason = findRevert(run.record);
   if (revertReason === null) return createCancelledEnding(run.record.control, run.record.updates.length > 0);
@@ -61,6 +63,14 @@ async function runPlan(run: DeploySession): Promise<Ending> {
   if (run.record.updates.length === 0) await checkBaseline(run);
   await runPhases(run);
   return run.input.canary ? keepCanary(run) : createSuccessEnding(run.input, run.record);
+}
+
+/** A pipeline that is undeployed removes its units. */
+async function runRemoval(run: DeploySession): Promise<Ending> {
+  const refused = await introduce(run);
+  if (refused) return refused;
+  await acquireLock(run);
+  return removeEveryUnit(run);
 }
 
 /**

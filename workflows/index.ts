@@ -10,4 +10,5 @@ export { lock } from './lock';
 export { offers } from './offers';
 export { pipeline } from './pipeline';
 export { release } from './release';
+export { signOut } from './signOut';
 export { snapshot } from './snapshot';

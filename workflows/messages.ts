@@ -1,6 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
 import type { ReplacedNotice } from '../domain/broughtVersions';
+import type { DeployAlarm } from '../domain/deploy/alarm';
 import type { BugNotice } from '../domain/release/bugNotice';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
@@ -9,6 +10,7 @@ import type { Admission } from '../domain/release/admission';
 import type { Emergency, PipelineStopRecord, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
 import type { RecoveredFacts, PipelineDocument } from '../domain/pipeline/document';
+import type { WithdrawalNotice } from '../domain/pipeline/undeploy';
 import type { Recollection } from '../domain/release/rerun';
 import type { DeployEndRecord, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
@@ -130,6 +132,9 @@ export interface ActionOver extends ActionRef {
   readonly settled?: DeployEndRecord;
 }
 
+/** From the offers of another pipeline: it withdraws an offer that a deploy uses. */
+export const offerWithdrawnSignal = defineSignal<[WithdrawalNotice]>('offer-withdrawn');
+
 /**
  * From the lock of a service: another pipeline has replaced the version that this one brought, or that version is back.
  */
@@ -164,6 +169,27 @@ export const deployPausedSignal = defineSignal<[PauseNotice]>('deploy-paused');
 export interface PauseNotice extends Pick<Pause, 'actor' | 'reason'> {
   readonly action: string;
   readonly phase: string | null;
+}
+
+/** From a deploy to its release: it pauses or reverts by itself, no longer does, or a person acts on it. */
+export const deployAlarmSignal = defineSignal<[AlarmNotice]>('deploy-alarm');
+export interface AlarmNotice {
+  readonly action: string;
+  /** Null if the deploy needs no person. */
+  readonly alarm: DeployAlarm | null;
+  /** The actor of a command that it has just taken. */
+  readonly answeredBy?: string;
+}
+
+/** From the front end: a person has acknowledged the page in the service that paged them. */
+export const pageAnsweredSignal = defineSignal<[PageAnswer]>('page-answered');
+export interface PageAnswer {
+  /** The action whose deploy the page is about; null for all of the release. */
+  readonly action: string | null;
+  /** `Alice in PagerDuty` */
+  readonly by: string;
+  /** When the person acknowledged it; ms since the epoch. */
+  readonly atMs: number;
 }
 
 /** From a release to its canary: the action in the input, for which the canary was kept, has ended. */

@@ -28,7 +28,6 @@ import {
   makeOffers,
   pinOffers,
   refuseChange,
-  refusePin,
   unpinOffers,
   type ChangeMessage,
   type MakeMessage,
@@ -39,13 +38,23 @@ import {
   type UnpinMessage,
 } from '../domain/offers/board';
 import { describeOffer } from '../domain/offers/judge';
+import { packBoard, unpackBoard, type PackedBoard } from '../domain/offers/packedBoard';
+import { refusePin } from '../domain/offers/pinRefusal';
+import { BOARD_QUERIES, hideUsers, type OfferedBoard } from '../domain/offers/readBoard';
+import { findRisk, isInsideKnown } from '../domain/offers/risk';
+import { fitOffers } from '../domain/offers/room';
+import { listWithdrawals, packNotified, unpackNotified, type PackedNotified } from '../domain/offers/withdrawals';
 import { formatTime } from '../domain/text';
 import { showDetails } from './details';
 import { onSignal } from './inbox';
 import { buildVersioningOptions } from './versioning';
+import { WithdrawalNotices } from './withdrawalNotices';
 
 export interface OffersOrder {
-  readonly board: OfferBoard;
+  /** Not packed if an earlier build has started it. */
+  readonly board: OfferBoard | PackedBoard;
+  /** The withdrawals that users were notified of; there may be more. */
+  readonly told?: PackedNotified;
 }
 
 /** From a release, by an activity that starts this workflow if there is none. */
@@ -60,29 +69,38 @@ const pinOffersUpdate = defineUpdate<void, [PinMessage]>('pin-offers');
 export const unpinOffersSignal = defineSignal<[UnpinMessage]>('unpin-offers');
 /** From the pipeline: a person says that a deploy of another one no longer uses its offers. */
 export const endUseSignal = defineSignal<[string]>('end-use');
-/** The offers and their users, also after this workflow was ended from outside. */
-const boardQuery = defineQuery<OfferBoard>('board');
+/** The offers without their users, also after this workflow was ended from outside; … */
+const offersQuery = defineQuery<OfferedBoard>(BOARD_QUERIES.offers);
+/** … with their users; … */
+const packedBoardQuery = defineQuery<PackedBoard>(BOARD_QUERIES.packed);
+/** … and as earlier builds read them. */
+const boardQuery = defineQuery<OfferBoard>(BOARD_QUERIES.plain);
 
 /**
  * The offers of one pipeline. It runs while there is an offer or a user, and waiting costs it nothing: deploys that wait for an offer query it,
  * which writes no history, and a refused update writes none either. A Temporal cancel request does not end it, since the offers would be forgotten.
  */
-export async function offers({ board }: OffersOrder): Promise<void> {
+export async function offers({ board, told }: OffersOrder): Promise<void> {
   CancellationScope.current().cancelRequested.catch(() => undefined);
-  return CancellationScope.nonCancellable(() => keepOffers(board));
+  return CancellationScope.nonCancellable(() => keepOffers(unpackBoard(board), told));
 }
 setWorkflowOptions(buildVersioningOptions('offers'), offers);
 
-async function keepOffers(carried: OfferBoard): Promise<void> {
+async function keepOffers(carried: OfferBoard, told?: PackedNotified): Promise<void> {
   let board = carried;
-  let changed = false;
+  // The history before may have ended between two notices.
+  let changed = told !== undefined;
   const set = (next: OfferBoard): void => {
     board = next;
     changed = true;
   };
+  const make = (message: MakeMessage): void =>
+    set(makeOffers(board, fitOffers(board, message), formatTime(Date.now())));
   showDetails(() => describe(board));
+  setHandler(offersQuery, () => hideUsers(board));
+  setHandler(packedBoardQuery, () => packBoard(board));
   setHandler(boardQuery, () => board);
-  onSignal(makeOffersSignal, (message) => set(makeOffers(board, message, formatTime(Date.now()))), isMakeMessage);
+  onSignal(makeOffersSignal, make, isMakeMessage);
   onSignal(declareOffersSignal, (names) => set(declareOffers(board, names)), isDeclared);
   onSignal(endChangeSignal, (change) => set(endChange(board, change)), isEndOfChange);
   onSignal(endUseSignal, (user) => set(endUse(board, user)), isText);
@@ -93,10 +111,17 @@ async function keepOffers(carried: OfferBoard): Promise<void> {
   setHandler(pinOffersUpdate, (message) => set(pinOffers(board, message)), {
     validator: (message) => refuse(isPinMessage(message) ? refusePin(board, message) : 'changed'),
   });
+  const notices = new WithdrawalNotices(unpackNotified(board, told ?? {}), () => {
+    changed = true;
+  });
   do {
     await condition(() => changed || workflowInfo().continueAsNewSuggested);
     changed = false;
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await continueAsNew<typeof offers>({ board });
+    if (!workflowInfo().continueAsNewSuggested) notices.send(listWithdrawals(board));
+    else if (allHandlersFinished()) {
+      await notices.delivered();
+      await continueAsNew<typeof offers>({ board: packBoard(board), told: packNotified(board, notices.told) });
+    }
   } while (!isBoardEmpty(board));
 }
 
@@ -110,7 +135,16 @@ function describe({ offers: made, users }: OfferBoard): string {
       'Offers:',
       made.map(
         (offer) =>
-          formatMarkdown`**${describeOffer(offer)}** by release ${String(offer.release)}, since ${offer.since}${offer.withdrawing ? '; it is withdrawn once no deploy uses it' : ''}`,
+          formatMarkdown`**${describeOffer(offer)}** by release ${String(offer.release)}, since ${offer.since}${offer.notMadeBy ? `; release ${String(offer.notMadeBy.release)} does not make it` : ''}${offer.withdrawing ? '; it is withdrawn once no deploy uses it' : ''}`,
+      ),
+    ),
+    list(
+      'Users at risk (release the pipeline with offers that fit them, or change their wishes and release them):',
+      made.flatMap((offer) =>
+        users.flatMap((user) => {
+          const risk = findRisk(offer, user, isInsideKnown(offer));
+          return risk ? [formatMarkdown`**${risk.user}**: ${describeOffer(offer)}: ${risk.why}`] : [];
+        }),
       ),
     ),
     list(

@@ -9,6 +9,7 @@ import type { HolderActivities } from '../activities/holders';
 import type { LandingActivities } from '../activities/landing';
 import type { OfferActivities } from '../activities/offers';
 import type { NotifyActivities } from '../activities/notify';
+import type { PageActivities } from '../activities/page';
 import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
@@ -168,7 +169,7 @@ export const offerLooks = () =>
   proxyActivities<Pick<OfferActivities, 'offerNews'>>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
 
 /** … takes them for a deploy that has its turn, which it does not keep for long, … */
-export const offerTakers = proxyActivities<Pick<OfferActivities, 'takeOffers'>>({
+export const offerTakers = proxyActivities<Pick<OfferActivities, 'takeOffers' | 'announceRemoval'>>({
   startToCloseTimeout: '30s',
   scheduleToCloseTimeout: '2m',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -181,8 +182,15 @@ export const offerMakers = proxyActivities<Pick<OfferActivities, 'makeOffers' | 
   retry: FOREVER,
 });
 
+/** … finds the receivers of notices that an offer is broken, for as long as these are retried, … */
+export const receiverFinders = proxyActivities<Pick<OfferActivities, 'findReceivers'>>({
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '1h',
+  retry: FOREVER,
+});
+
 /** … sends messages that others can do without, … */
-export const offerMessengers = proxyActivities<Pick<OfferActivities, 'signalOffers' | 'pinAnyway'>>({
+export const offerMessengers = proxyActivities<Pick<OfferActivities, 'signalOffers' | 'pinAnyway' | 'isWithdrawn'>>({
   startToCloseTimeout: '30s',
   scheduleToCloseTimeout: '10m',
   retry: FOREVER,
@@ -228,6 +236,13 @@ export const recollections = proxyActivities<RecallActivities>({
 
 /** Stops retrying after an hour, because a notice is stale by then. */
 export const notices = proxyActivities<NotifyActivities>({
+  startToCloseTimeout: '1m',
+  scheduleToCloseTimeout: '1h',
+  retry: FOREVER,
+});
+
+/** Stops retrying after an hour, like a notice. */
+export const pagers = proxyActivities<PageActivities>({
   startToCloseTimeout: '1m',
   scheduleToCloseTimeout: '1h',
   retry: FOREVER,

@@ -17,6 +17,7 @@ import type { ActionSpec } from '../domain/spec/pipeline';
 import { childOverSignal, releaseOverSignal } from './messages';
 import { getFailureMessage } from './deploy/calls';
 import { measure } from './measure';
+import { fulfilAction } from './release/actionWishes';
 import { startChildren } from './release/children';
 import { runCanary } from './release/canaryTurn';
 import { runDeployAction } from './release/deployAction';
@@ -93,11 +94,15 @@ function runAction(run: ReleaseSession, name: string, action: ActionSpec): Promi
     case 'manual-pick':
       return guardAction(run, name, action, () => runPickAction(run, name, action));
     case 'custom-script':
-      return guardAction(run, name, action, () => runScriptAction(run, name, action));
+      return fulfilAction(run, name, action, (filled) =>
+        guardAction(run, name, filled, () => runScriptAction(run, name, filled)),
+      );
     case 'wait-for':
       return guardAction(run, name, action, () => runWaitAction(run, name, action));
     default:
-      return guardAction(run, name, action, () => runServiceAction(run, name, action));
+      return fulfilAction(run, name, action, (filled) =>
+        guardAction(run, name, filled, () => runServiceAction(run, name, filled)),
+      );
   }
 }
 

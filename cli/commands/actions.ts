@@ -1,9 +1,11 @@
 import type { ConveyorClient } from '../../client/api';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { parseId, releaseId } from '../../domain/ids';
+import { plural } from '../../domain/text';
 import { offersRerun } from '../../domain/release/rerun';
 import type { ActionView, ReleaseStatus } from '../../domain/views';
 import type { Io } from '../io';
+import { printNote } from '../output';
 import type { CommandCall } from './command';
 import { sendVerb, type OwnWay, type ReasonOption } from './send';
 
@@ -29,6 +31,45 @@ export const retry: OwnWay = {
     });
   },
 };
+
+/** The users that the deploy does not fit are listed before it is let to begin. */
+export const overrideOffer: OwnWay = {
+  options: (command) => command.option('--yes', 'let it begin; without it, a terminal asks'),
+  send: (call: CommandCall<OverrideOptions>, id) => {
+    parseActionName(id);
+    return sendVerb(call, id, 'override-offer', {}, async (client) => {
+      const action = await findOnlyAction(client, id, WAITS_FOR_USERS);
+      await confirmUnfit(call, client, action);
+      return action;
+    });
+  },
+};
+
+interface OverrideOptions extends ReasonOption {
+  readonly yes?: boolean;
+}
+
+async function confirmUnfit(
+  { io, options }: CommandCall<OverrideOptions>,
+  client: ConveyorClient,
+  text: string,
+): Promise<void> {
+  const id = parseId(text);
+  if (id?.kind !== 'action') return;
+  const status = await client.status(releaseId(id.pipeline, id.number));
+  const unfit = status.kind === 'release' ? status.actions.find(({ name }) => name === id.action)?.unfit : undefined;
+  // The release says why not.
+  if (!unfit) return;
+  const { users, more } = unfit;
+  const count = plural(users.length + more, 'deploy');
+  printNote(io, `${text} does not fit ${count} of other pipelines, which keep the value that they have:`);
+  for (const { offer, user, why } of users) printNote(io, `  ${user} ${why} (${offer})`);
+  if (more > 0) printNote(io, `  and ${more} more: conveyor offers show ${id.pipeline}`);
+  if (options.yes) return;
+  const answer = io.canAsk ? (await io.ask(`Let ${text} begin although they may break? (yes/no) `)).trim() : '';
+  if (answer.toLowerCase() === 'yes') return;
+  throw conveyorError('usage', { text: `${text} still waits for its users`, hint: 'add --yes to let it begin' });
+}
 
 interface PickOptions extends ReasonOption {
   readonly approve?: boolean;
@@ -66,6 +107,12 @@ const HAS_FAILED: ActionMatch = {
   isIt: ({ state }) => state === 'failed',
   none: 'none of its actions has failed',
   several: 'several of its actions have failed',
+};
+
+const WAITS_FOR_USERS: ActionMatch = {
+  isIt: ({ unfit }) => unfit != null,
+  none: 'none of its deploys waits for users of its offers',
+  several: 'several of its deploys wait for users of their offers',
 };
 
 /** The given id, or for a release the only action that can be meant. */

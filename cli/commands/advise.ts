@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { advise } from '../../domain/spec/advice/advise';
 import { getCategory } from '../../domain/health/statistics';
 import { lintPipeline } from '../../domain/spec/lint';
@@ -9,7 +8,7 @@ import { adviceText, type Advice, type AdviceReport } from '../../render/advice'
 import { withClient } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
-import { requirePipelineFile } from '../pipelineFile';
+import { isFile, requirePipelineFile } from '../pipelineFile';
 import { examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
 
@@ -57,9 +56,6 @@ export const adviseCommand: Register = (program, cli) => {
       }),
     );
 };
-
-/** No name of a pipeline has a dot or a slash. */
-const isFile = (given: string): boolean => /[./\\]/.test(given) || existsSync(given);
 
 interface AdvisedPipeline extends Pick<AdviceReport, 'file' | 'advice'> {
   readonly spec: PipelineSpec;

@@ -1,11 +1,14 @@
 import { existsSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
+import { isGroup } from '../../domain/principals';
 import { installRoot } from '../../settings/registry';
 import type { Env } from '../../settings/env';
+import { createSignInLink } from '../../settings/signInLink';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
-import { bypassServer } from '../door';
+import { bypassServer, resolveActor } from '../door';
 import { EXIT } from '../exit';
 import { emit, printNote } from '../output';
 import { stackText } from '../stack/stackText';
@@ -73,7 +76,8 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
     const namespace = (call.connect.namespace ?? io.env.TEMPORAL_NAMESPACE) || 'default';
     if (options.readyFile) writeReady(resolve(options.readyFile), ready);
     emit(io, output, ready, {
-      text: (view) => stackText(ready, stack, namespace, bypassServer(io.env), view),
+      text: (view) =>
+        stackText(ready, { ...stack, signInLink: newLink(call, stack) }, namespace, bypassServer(io.env), view),
       name: [ready.temporal],
     });
     return await awaitStop(call, stack, stop);
@@ -85,6 +89,12 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
     if (options.readyFile) rmSync(options.readyFile, { force: true });
   }
 }
+
+/** A link that signs the user in to the pages; undefined if another stack started the server. */
+const newLink = ({ io }: CommandCall<DevOptions>, { signIn, pids, addresses }: Stack): string | undefined =>
+  signIn === undefined || isGroup(signIn.principal) || pids().server === undefined
+    ? undefined
+    : createSignInLink(signIn, addresses.server, io.now());
 
 async function createDemoData({ options }: CommandCall<DevOptions>, { addresses }: Stack): Promise<void> {
   if (options.demoData) await createJobs(addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
@@ -103,6 +113,7 @@ async function toStackSettings({
     config: options.config ? await chooseConfigStack(io.env, auto ? join(logFolder, 'config') : null) : undefined,
     logFolder,
     startedBy: formatDevCommand(options),
+    signIn: { secret: randomBytes(32).toString('hex'), principal: resolveActor(io, { ...connect, direct: true }) },
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
     ...(auto ? locateState(newFolder(join(logFolder, 'temporal'))) : { database: 'usual' }),
@@ -157,6 +168,8 @@ async function reportRestart(call: CommandCall<DevOptions>, stack: Stack, name: 
     printNote(call.io, '    its world starts afresh: add your own jobs again with conveyor simulate job');
     await createDemoData(call, stack);
   }
+  const link = name === 'server' ? newLink(call, stack) : undefined;
+  if (link !== undefined) printNote(call.io, `    links from before are no longer good; sign in at ${link}`);
   // If the file is gone, everything is being stopped.
   if (readyFile && existsSync(readyFile)) writeReady(resolve(readyFile), toReady(stack));
 }

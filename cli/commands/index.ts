@@ -23,6 +23,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
       command(['plan'], async () => (await import('./plan')).planCommand),
       command(['apply'], async () => (await import('./apply')).applyCommand),
       command(['pipeline'], async () => (await import('./pipeline')).pipelineCommand),
+      command(['offers'], async () => (await import('./offers')).offersCommand),
     ],
   },
   {
@@ -33,6 +34,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
       command(['rerun'], async () => (await import('./rerun')).rerunCommand),
       command(['list'], async () => (await import('./list')).listCommand),
       command(['status'], async () => (await import('./status')).statusCommand),
+      command(['where'], async () => (await import('./where')).whereCommand),
       command(['watch'], async () => (await import('./watch')).watchCommand),
       command(['logs'], async () => (await import('./logs')).logsCommand),
       command(['history'], async () => (await import('./history')).historyCommand),
@@ -67,7 +69,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
     heading: 'Processes:',
     files: [
       command(
-        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy'],
+        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy', 'push-type'],
         async () => (await import('./processes')).processCommands,
       ),
       command(['dev'], async () => (await import('./dev')).devCommand),

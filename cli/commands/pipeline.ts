@@ -1,11 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { ZodError } from 'zod';
-import { conveyorError } from '../../domain/errors';
 import { lintImportedSpec, parsePipelineDocument } from '../../domain/spec/pipelineDocument';
 import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { resolveActor, withClient } from '../door';
-import { emit, isFormat, jsonText, printNote } from '../output';
+import { printExport } from '../exportFile';
+import { emit, printNote } from '../output';
 import { asWord } from '../typedCommand';
 import { examples, type Register } from './command';
 
@@ -24,13 +23,8 @@ const exportCommand: Register = (group, cli) => {
         ({ io, connect, options: { output: file } }, pipeline) =>
           withClient(io, connect, async (client) => {
             const document = await client.exportPipeline(pipeline);
-            const text = `${jsonText(document, 2)}\n`;
-            // An export is always JSON, regardless of the requested format.
-            if (isFormat(file)) io.stdout.write(text);
-            else {
-              write(file, text);
-              printNote(io, `${pipeline} is in ${file}; conveyor pipeline import ${asWord(file)} puts it back`);
-            }
+            const done = `${pipeline} is in ${file}; conveyor pipeline import ${asWord(file)} puts it back`;
+            printExport(io, document, file, done);
             return EXIT.ok;
           }),
         { toFile: true },
@@ -48,8 +42,10 @@ const importCommand: Register = (group, cli) => {
         const document = parsePipelineDocument(readData(file));
         if (document instanceof ZodError) throw createShapeError(file, document);
         return withClient(io, connect, async (client) => {
-          const { created, continued } = await client.importPipeline(document, resolveActor(io, connect));
+          const answer = await client.importPipeline(document, resolveActor(io, connect));
+          const { created, continued, configNotes = [] } = answer;
           for (const problem of lintImportedSpec(document)) printNote(io, `warning: ${problem}`);
+          for (const note of configNotes) printNote(io, `note: ${note}`);
           const { pipeline, nextNumber } = document;
           const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);
           const done = { pipeline, file, result: created ? 'created' : 'replaced', nextRelease: next };
@@ -72,14 +68,3 @@ export const pipelineCommand: Register = (program, cli) => {
     .helpCommand(false);
   for (const register of [exportCommand, importCommand]) register(group, cli);
 };
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { mode: 0o600 });
-  } catch (error) {
-    throw conveyorError('usage', {
-      text: `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-      hint: 'name another file with -o',
-    });
-  }
-}

@@ -17,6 +17,7 @@ import type { Io } from '../io';
 import { emit, printNote } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
+import { findPresentWishes, requireValues } from '../presentWishes';
 import { noteScriptsOff } from '../scriptsNotice';
 import { findRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
@@ -56,12 +57,13 @@ export const planCommand: Register = (program, cli) => {
         noteScriptsOff(io, [read]);
         noteAssumptions(io, read);
         const [name, action] = findDeployAction(spec, options.action);
+        const { deploy, wishes, warnings } = await findPresentWishes(io, connect, spec, [name, action]);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);
         const units =
           options.units === undefined
-            ? await fetchFleet(io, file, spec, name, action)
-            : readUnits(options.units, action.with.config);
+            ? await fetchFleet(io, file, spec, deploy, wishes)
+            : readUnits(options.units, deploy[1].with.config);
         const [beginning, update, past] = await Promise.all([
           findRoom(io, connect, spec, [name, action], nowMs),
           updateTime(call, givenMs, spec.pipeline, name),
@@ -72,7 +74,10 @@ export const planCommand: Register = (program, cli) => {
         emit(
           io,
           output,
-          { ...planned, ...timesMet(spec, action, nowMs, planned.finishesAt), ...experience(io, spec, past) },
+          {
+            ...{ ...planned, warnings: [...planned.warnings, ...warnings], ...(wishes && { wishes }) },
+            ...{ ...timesMet(spec, action, nowMs, planned.finishesAt), ...experience(io, spec, past) },
+          },
           {
             text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }),
             name: planned.phases.map((phase) => phase.name),
@@ -154,12 +159,13 @@ async function fetchFleet(
   io: Io,
   file: string,
   spec: PipelineSpec,
-  name: string,
-  action: DeployAction,
+  deploy: NamedDeploy,
+  wishes: PlanView['wishes'],
 ): Promise<readonly Unit[]> {
-  const { config, pushType } = action.with;
+  const { config, pushType } = deploy[1].with;
+  requireValues(spec, deploy, wishes);
   try {
-    return await askPushType(io, spec, [name, action]);
+    return await askPushType(io, spec, deploy);
   } catch (error) {
     const beside = isUnavailable(error) ? findFleetFile(file, config) : undefined;
     if (beside === undefined) throw error;

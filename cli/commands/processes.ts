@@ -21,6 +21,12 @@ interface ConfigServiceOptions extends ProcessOptions {
   readonly state?: string;
 }
 
+interface HostsOptions extends ProcessOptions {
+  readonly inventory: string;
+  readonly home?: string;
+  readonly prometheus?: string;
+}
+
 interface ProxyOptions extends GlobalOptions {
   readonly host?: string;
   readonly repository: string;
@@ -97,6 +103,7 @@ export const processCommands: Register = (program, cli) => {
       ),
     );
   registerConfiguration(program, cli);
+  registerPushTypes(program, cli);
 };
 
 /** The processes of configuration. */
@@ -144,6 +151,30 @@ const registerConfiguration: Register = (program, cli) => {
         };
         const given = flags({ host, repository, cache, etcd, ...door, port, peers, 'packages-mb': packagesMb });
         return runProcess(call, 'configerator/proxy/main.js', [...given, ...labels]);
+      }),
+    );
+};
+
+/** The push types that are shipped. */
+const registerPushTypes: Register = (program, cli) => {
+  program
+    .command('push-type')
+    .description('run a push type that is shipped')
+    .command('hosts')
+    .description('run the push type for hosts over SSH, with systemd (docs/guides/hosts.md)')
+    .requiredOption('--inventory <file>', 'the hosts and the settings (docs/reference/hosts.md)')
+    .option('--port <n>', 'port (default 4640)')
+    .option('--host <address>', HOST_HELP)
+    .option('--home <dir>', 'the folder of its state and packages (default .conveyor/hosts)')
+    .option('--prometheus <url>', 'the Prometheus by which it judges health (default: only the crashes that it saw)')
+    .addHelpText('after', examples('conveyor push-type hosts --inventory hosts.yaml'))
+    .action(
+      cli.handle<HostsOptions>((call) => {
+        const { inventory, home, prometheus } = call.options;
+        return runProcess(call, 'push-types/hosts/main.js', [
+          ...place(call),
+          ...flags({ inventory, home, prometheus }),
+        ]);
       }),
     );
 };

@@ -1,3 +1,4 @@
+import { takeSnapshot } from '../../client/snapshot';
 import { parseId } from '../../domain/ids';
 import { renderPipeline } from '../../render/pipeline';
 import { forPeople } from '../../render/times';
@@ -5,7 +6,7 @@ import { withLastKnownFallback } from '../lastKnown';
 import { emit } from '../output';
 import { withClient } from '../door';
 import { renderWatched, getSubject } from '../presenter';
-import { takeSnapshot, watchUntilEnd } from '../watch';
+import { watchUntilEnd } from '../watch';
 import { durationOption, examples, type Register } from './command';
 
 interface StatusOptions {

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { conveyorError } from '../../domain/errors';
 import { formatTime } from '../../domain/text';
 import { ALL_VERBS, inputRow, verbRow, type CommandInput, type InputName, type Verb } from '../../domain/verbs';
-import { pick, retry } from './actions';
+import { overrideOffer, pick, retry } from './actions';
 import { examples, type Cli, type Register } from './command';
 import { addReason, sendVerb, type OwnWay, type ReasonOption } from './send';
 import { momentOption } from './times';
@@ -13,7 +13,7 @@ export const verbCommands: Register = (program, cli) => {
 };
 
 /** Verbs that first resolve their target or ask the user. */
-const OWN_WAYS: Partial<Record<Verb, OwnWay>> = { pick, retry };
+const OWN_WAYS: Partial<Record<Verb, OwnWay>> = { pick, retry, 'override-offer': overrideOffer };
 
 function addVerb(program: Command, cli: Cli, verb: Verb): void {
   const { operand, help, example, inputs } = verbRow(verb);

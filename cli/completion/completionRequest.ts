@@ -71,6 +71,12 @@ const VALUES_OF_OPTIONS: Readonly<Record<string, CandidateKind | 'files' | reado
   '--units': 'files',
   '--ready-file': 'files',
   '--html': 'files',
+  '--excerpts': 'files',
+};
+
+/** Options whose name has another meaning in other commands. */
+const VALUES_IN_COMMAND: Readonly<Record<string, Readonly<Record<string, CandidateKind>>>> = {
+  list: { '--to': 'pipelines' },
 };
 
 /** Values that an option accepts only in one command. */
@@ -153,7 +159,8 @@ function optionValue(
   operands: readonly string[],
   prefix: string,
 ): Completion {
-  const values = long === '--state' ? listStates(operands[0]) : VALUES_OF_OPTIONS[long];
+  const own = VALUES_IN_COMMAND[command?.name ?? '']?.[long];
+  const values = own ?? (long === '--state' ? listStates(operands[0]) : VALUES_OF_OPTIONS[long]);
   const more = MORE_VALUES[command?.name ?? '']?.[long] ?? [];
   if (values === undefined) return NO_COMPLETION;
   return toCompletion(Array.isArray(values) ? [...values, ...more] : values, operands[0] ?? '', prefix);

@@ -1,4 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
+import { takeSnapshot } from '../../client/snapshot';
 import { conveyorError } from '../../domain/errors';
 import type { Artifact } from '../../domain/artifact';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
@@ -9,7 +10,7 @@ import { printNoteLines, type Output } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
 import type { Child } from '../stack/child';
 import type { Stack, StackSettings } from '../stack/stack';
-import { takeSnapshot, watchUntilEnd } from '../watch';
+import { watchUntilEnd } from '../watch';
 
 /** The minimum that a demo prints with `-o json`. */
 export interface DemoResult {

@@ -1,6 +1,7 @@
 import { delimiter, dirname, join } from 'node:path';
 import type { Env } from '../../settings/env';
 import { installRoot } from '../../settings/registry';
+import { linkEnvironment, type LinkSignIn } from '../../settings/signInLink';
 import { parseHost, parsePort, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
 import type { ConfigStack } from './configuration';
@@ -24,6 +25,8 @@ export interface StackOptions {
   readonly config?: ConfigStack | undefined;
   /** The file of its own archive; by default that of the configuration, which belongs to the usual database. */
   readonly archive?: string | undefined;
+  /** How its server signs the user of the stack in to pages. */
+  readonly signIn?: LinkSignIn | undefined;
 }
 
 export interface StackPart {
@@ -109,10 +112,13 @@ export function serverPart(options: StackOptions): StackPart {
     address: server,
     isThere: () => respondsOk(`${server}/livez`),
     port: parsePort(server),
-    child: node(options, 'server', 'server/main.js', () => respondsOk(`${server}/readyz`), [
-      '--port',
-      String(parsePort(server)),
-    ]),
+    child: {
+      ...node(options, 'server', 'server/main.js', () => respondsOk(`${server}/readyz`), [
+        '--port',
+        String(parsePort(server)),
+      ]),
+      env: { ...(options.signIn && linkEnvironment(options.signIn)), ...options.env },
+    },
     timeoutMs: TIMEOUT_MS,
   };
 }

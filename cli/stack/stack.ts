@@ -19,12 +19,15 @@ import {
   type StackOptions,
 } from './parts';
 import { accepts } from '../../client/accepts';
+import type { LinkSignIn } from '../../settings/signInLink';
 
 /** A running development stack: its parts, and how to stop it. */
 export interface Stack {
   readonly addresses: Addresses;
   readonly config: ConfigStack | undefined;
   readonly archive: string | undefined;
+  /** How its server signs the user in to pages; undefined for a stack of another command. */
+  readonly signIn?: LinkSignIn | undefined;
   /** The processes that this stack started, without parts that ran before. */
   readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
@@ -90,7 +93,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
     return undefined;
   }
   return {
-    ...{ addresses: options.addresses, config, archive },
+    ...{ addresses: options.addresses, config, archive, signIn: options.signIn },
     pids: () => Object.fromEntries(started.map(({ part, child }) => [part.name, child.pid])),
     ...{ logFolder: options.logFolder, startedBy: options.startedBy },
     died: Promise.race(started.map(({ child }) => child.died.then((how) => childFailure(child, how)))),

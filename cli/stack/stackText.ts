@@ -9,7 +9,7 @@ import type { Stack } from './stack';
 /** The addresses of all parts, and the next commands to type. */
 export function stackText(
   ready: Ready,
-  stack: Stack,
+  stack: Stack & { readonly signInLink?: string | undefined },
   namespace: string,
   more: Readonly<Record<string, string>>,
   view: View,
@@ -19,10 +19,14 @@ export function stackText(
     .map(([part, pid]) => `${part} ${pid}`)
     .join(', ');
   const rows = [
+    ['Pages', colors.underline(`${ready.server}/`)],
     ['Temporal', ready.temporal],
     ['Web UI', colors.underline(listPage(ready.webUi, namespace))],
     ['Simulator', ready.simulator],
     ['Server', ready.server],
+    ...(stack.signInLink === undefined
+      ? []
+      : [['Sign in', `${colors.underline(stack.signInLink)} (once, within ten minutes)`]]),
     ['Task queue', ready.taskQueue],
     ...(stack.config ? configRows(stack.config) : []),
     ...(pids === '' ? [] : [['Processes', pids]]),

@@ -30,6 +30,7 @@ export const PIPELINE_OPERATIONS = {
     ...{ access: 'read', route: 'GET /v1/pipelines/{name}/history' },
     request: (name) => ({ params: { name }, query: NOW }),
   },
+  offers: { access: 'read', route: 'GET /v1/pipelines/{name}/offers', request: byName },
   status: {
     route: {
       pipeline: 'GET /v1/pipelines/{name}',
@@ -47,6 +48,15 @@ export const PIPELINE_OPERATIONS = {
   listPipelines: list('GET /v1/pipelines', 'pipelines'),
   listReleases: list('GET /v1/releases', 'releases'),
   listDeploys: list('GET /v1/deploys', 'deploys'),
+  /** The answer counts the offers that were left out. */
+  listOffers: {
+    ...{ access: 'read', route: 'GET /v1/offers' },
+    request: ({ to, limit }) => ({ query: { to, limit: Math.min(limit, REQUEST_LIMITS.rows.max) } }),
+  },
+  where: {
+    ...{ access: 'read', route: 'GET /v1/where' },
+    request: ({ revision, limit }) => ({ query: { revision, limit: Math.min(limit, REQUEST_LIMITS.rows.max) } }),
+  },
   listFinders: { route: 'GET /v1/finders', access: 'read' },
 } as const satisfies Partial<OperationRows>;
 

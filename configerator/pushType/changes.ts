@@ -27,6 +27,8 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
       }),
     restore: (name, paths, to, own, by) =>
       asRefusal(async () => restore(await open(name), { paths, to, own, by, nowMs })),
+    remove: (name, paths, since, by) =>
+      asRefusal(async () => proposeRemoval(await open(name), { paths, since, by, nowMs: nowMs() })),
     whyNotLand: (name, version) => asRefusal(async () => findConflict(await open(name), version)),
     contains: (name, newer, older) =>
       asRefusal(async () => {
@@ -157,6 +159,37 @@ async function restore(
   });
   return change;
 }
+
+interface RemoveRequest {
+  readonly paths: readonly string[];
+  readonly since: string | null;
+  readonly by: Requester | undefined;
+  readonly nowMs: number;
+}
+
+async function proposeRemoval(repository: ConfigRepository, request: RemoveRequest): Promise<number | null> {
+  const { git } = repository;
+  const { paths, since, by, nowMs } = request;
+  const head = await repository.head();
+  if (head === null) return null;
+  const [newer] =
+    since === null ? [] : await readCommitLog(git, ['-1', `${since}..${head}`], paths.flatMap(listValueFiles));
+  if (newer !== undefined) throw notRemoved(`the commit ${newer.commit.slice(0, 12)} has changed these paths since`);
+  const files = new Map((await listTreeEntries(git, head)).map(({ path, blob }) => [path, blob]));
+  const values = [...files.keys()].filter((file) => file.startsWith(`${VALUES}/`)).map(pathOfValue);
+  const sources = new Set(
+    values.filter((path) => isOwned(paths, path)).flatMap((path) => findMaker(path, files) ?? []),
+  );
+  if (sources.size === 0) return null;
+  const draft = await createDraftFromEdits(repository, head, new Map([...sources].map((file) => [file, null])));
+  const foreign = [...draft.values.keys()].sort().find((path) => !isOwned(paths, path));
+  if (foreign !== undefined) throw notRemoved(`${findMaker(foreign, files) ?? 'a source'} also makes ${foreign}`);
+  const message = `Remove ${paths.join(', ')}${requesterTrailers(by)}`;
+  return (await propose(repository, draft, { author: TAKES_BACK, message, nowMs })).change;
+}
+
+const notRemoved = (why: string): ExtensionError =>
+  new ExtensionError('not-removed', `the paths are not removed: ${why}`, { status: 409 });
 
 /** The author stays Conveyor, so that landings and finders recognise such a change; the trailer names the person to ask. */
 function requesterTrailers(by: Requester | undefined): string {

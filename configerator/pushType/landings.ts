@@ -73,12 +73,15 @@ export class Landings {
   }
 
   /**
-   * The change itself; for a formerly committed version, a new change that restores it, or null if nothing differs.
+   * The change itself; for a removal, a new change that deletes the paths; for a formerly committed version, one that restores it. Null if nothing differs.
    * @throws ExtensionError `unknown-version` for a version with an unknown number
    */
   private async changeFor(service: Service, { version, ahead }: WantedLanding): Promise<number | null> {
-    const { repository, paths, commits, changes, committed, requester } = service;
+    const { repository, paths, commits, changes, committed, requester, removals } = service;
     const before = commits[version];
+    const since = removals?.[version];
+    if (before === undefined && since !== undefined)
+      return this.ports.changes.remove(repository, paths, since, requester);
     if (before === undefined) return changes[version] ?? unknownChange(version);
     const own = ahead ? (changes[committed] ?? null) : null;
     return this.ports.changes.restore(repository, paths, before, own, requester);

@@ -12,6 +12,8 @@ export interface Service {
   readonly contents: Record<string, Content>;
   /** The commit of each formerly committed version. */
   readonly commits: Record<string, string | null>;
+  /** The head at which each removal was accepted: no later commit is deleted. */
+  removals?: Readonly<Record<string, string | null>>;
   /** The change number of each version that is a change. */
   readonly changes: Record<string, number>;
   /** By unit: the host of each slot. */

@@ -42,6 +42,14 @@ export interface Changes {
     own: number | null,
     by?: Requester,
   ): Promise<number | null>;
+  /**
+   * Proposes to delete the sources of all values of these paths.
+   * @param since a commit: refused if any later one has changed the paths; null if there was none
+   * @param by as in `restore`
+   * @returns the number of the change, or null if there is no value
+   * @throws ExtensionError also if a source makes values of other paths, too
+   */
+  remove(repository: string, paths: readonly string[], since: string | null, by?: Requester): Promise<number | null>;
   /** Why a change could not land on the present branch; undefined if it could. */
   whyNotLand(repository: string, version: string): Promise<string | undefined>;
   /** Whether the newer commit contains the older one. */

@@ -3,7 +3,9 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { whyNotConfigPath } from '../domain/path';
 import type { UnitProgress } from '../../domain/fleet/unit';
 import type { JudgeRequest, JudgeResponse } from '../../sdk/health';
-import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
+import type { RequestOf } from '../../sdk/protocol/common';
+import type { PushTypeProtocol } from '../../sdk/protocol/pushType';
+import { ExtensionError, servePushType, type Call, type MutatingCall, type ServeOptions } from '../../sdk/server';
 import { progressOf, slotsOf } from '../../sdk/updates/choose';
 import type { Slot, State } from '../../sdk/updates/memory';
 import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
@@ -12,6 +14,8 @@ import type { ConfigFleet } from './fleet';
 import { hostsToJudge } from './hostsToJudge';
 import type { Requester } from './memory';
 import { asRefusal } from './refusal';
+import { acceptDeletion } from './removals';
+import { countHosts, isRemoved, toDeletionProgress } from './removalVersion';
 import { findVersionProblems, refuseImpossible, refuseOutdated } from './versionRefusals';
 import type { ConfigServiceState } from './serviceState';
 import { serviceName, type ConfigPush } from './service';
@@ -56,7 +60,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         const served = await prepareService(fleet, context.config, targets);
         return {
           units: targets.map((target) => {
-            const size = present(served.unit(requireUnit(served, target.unit)).slots).length;
+            const size = countHosts(served.unit(requireUnit(served, target.unit)));
             const version = served.meant(target);
             return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
           }),
@@ -92,11 +96,16 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         wake(fleet, name);
         const wait = fleet.landingWait(name);
         const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
-        const progress = asked.map((unit) => untilLanded(progressOf(withUnit(state, unit), unit, updateId)));
+        const progress = asked.map((unit) => {
+          const { version } = update.units[unit] ?? {};
+          return toDeletionProgress(version, untilLanded(progressOf(withUnit(state, unit), unit, updateId)));
+        });
         return { units: progress.map((one) => (one.state === 'updating' && wait ? { ...wait, ...one } : one)) };
       },
 
       ...commands(fleet),
+
+      removeUnits: (asked, call) => removeServiceUnits(fleet, asked, call),
 
       runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
         const served = await prepareService(fleet, call.context.config);
@@ -121,6 +130,22 @@ function untilLanded<P extends Pick<UnitProgress, 'state' | 'targeted' | 'gone' 
   return { ...progress, targeted, updated: Math.min(updated, most), live: most };
 }
 
+async function removeServiceUnits(
+  fleet: Deployable,
+  asked: RequestOf<PushTypeProtocol['removeUnits']>,
+  { key, context }: MutatingCall,
+): Promise<{ accepted: string[] }> {
+  const served = await prepareService(fleet, context.config);
+  const answer = fleet.memory.once('removeUnits', asked, key, () => {
+    const accepted = asked.units.map((unit) => requireUnit(served, unit));
+    acceptDeletion(served, asked, context.fence);
+    if (accepted.length > 0) served.service.requester = toRequester(context, false);
+    return { accepted };
+  });
+  wake(fleet, served.name);
+  return answer;
+}
+
 /** A unit without hosts is recreated for the request. */
 const withUnit = (state: State, unit: string): State =>
   state.units[unit] ? state : { ...state, units: { ...state.units, [unit]: NO_UNIT } };
@@ -142,8 +167,10 @@ function commands(fleet: Deployable) {
 }
 
 function deployUnit(served: ConfigServiceState, id: string) {
-  const { slots, version } = served.unit(id);
+  const unit = served.unit(id);
+  const { slots } = unit;
   const there = present(slots);
+  const size = countHosts(unit);
   const region = getUnitRegion(served.name, id);
   const { repository } = served.service;
   const own = { repository, ...(region === undefined ? {} : { region }) };
@@ -152,8 +179,8 @@ function deployUnit(served: ConfigServiceState, id: string) {
   return {
     id,
     labels: { ...shared, ...own },
-    size: there.length,
-    version,
+    size,
+    version: size === 0 && isRemoved(unit) ? null : unit.version,
     mixed: new Set(there.map((slot) => slot.version)).size > 1,
     available: true,
   };

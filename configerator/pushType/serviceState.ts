@@ -3,6 +3,7 @@ import type { Target } from '../../sdk/protocol/pushType';
 import { deployOf, unfinished, unitOf } from '../../sdk/updates/choose';
 import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
+import { isRemovalVersion } from './removalVersion';
 import { ensureSeats, type Subscriber, type Subscribers } from './subscribers';
 
 /** The present state of one service: its memory, and its known subscribers. */
@@ -60,7 +61,7 @@ export class ConfigServiceState {
     return {
       version: first.version,
       isAhead: (deciding?.updatedBy.length ?? 0) > 0,
-      isHeld: this.units.some((id) => deciding?.units[id]?.state === 'paused'),
+      isHeld: this.units.some((id) => isHeldIn(deciding?.units[id])),
     };
   }
 
@@ -135,3 +136,8 @@ export class ConfigServiceState {
     this.memory.save();
   }
 }
+
+/** A version does not land while its update is paused; a deletion does not land once its removal was cancelled or has failed. */
+const isHeldIn = (update: UnitUpdate | undefined): boolean =>
+  update?.state === 'paused' ||
+  (update !== undefined && isRemovalVersion(update.version) && ['ended', 'failed'].includes(update.state));

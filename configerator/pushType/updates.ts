@@ -1,5 +1,6 @@
 import { deployOf, pendingSlots, withReverts } from '../../sdk/updates/choose';
 import type { ConfigServiceState } from './serviceState';
+import { isRemovalVersion } from './removalVersion';
 import { findSlotRefusal } from './subscribers';
 
 /**
@@ -67,7 +68,11 @@ export function finishUpdates(served: ConfigServiceState, unit: string): void {
   for (const id of served.activeIn(unit)) {
     const update = state.updates[id]?.units[unit];
     if (update === undefined) continue;
-    const isLanding = served.unit(unit).update === id && service.committed !== update.version;
+    // A removal of some units of a service does not land.
+    const isBinding = isRemovalVersion(update.version)
+      ? served.bound?.version === update.version
+      : served.unit(unit).update === id;
+    const isLanding = isBinding && service.committed !== update.version;
     if (!isLanding && !served.mayLandOther(update.version) && pendingSlots(state, unit, id).length === 0)
       update.state = 'done';
   }

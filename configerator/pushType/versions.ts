@@ -54,4 +54,6 @@ function forgetVersions(served: ConfigServiceState, asked: readonly string[]): v
   const needed = new Set([service.committed, ...asked, ...inUse, ...byHand.slice(-BY_HAND)]);
   for (const book of [service.contents, service.commits, service.changes])
     for (const version of Object.keys(book)) if (!needed.has(version)) delete book[version];
+  const kept = Object.entries(service.removals ?? {}).filter(([version]) => needed.has(version));
+  if (service.removals) service.removals = Object.fromEntries(kept);
 }

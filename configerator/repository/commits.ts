@@ -55,6 +55,10 @@ export async function readCommitLog(
   });
 }
 
+/** The commit as which the change of a landing commit was proposed; null for any other commit. */
+export const findProposedCommit = ({ body, change }: Pick<CommitInfo, 'body' | 'change'>): string | null =>
+  change === null ? null : (/\nProposed-as: ([0-9a-f]{40,64})$/.exec(`\n${body}`)?.[1] ?? null);
+
 /** The change that was proposed as this commit, if it has landed; otherwise null. */
 export async function changeLandedFrom(git: Git, proposed: string, head: string): Promise<number | null> {
   const found = await readCommitLog(git, ['-1', `--grep=^Proposed-as: ${proposed}$`, head]);

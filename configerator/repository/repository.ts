@@ -7,7 +7,7 @@ import type { Env } from '../../settings/env';
 import { closeFolder } from '../../settings/ownFolder';
 import { valueFile, VALUES } from '../compiler/tree';
 import type { ProgramWalls } from '../compiler/walls';
-import { readBlobs, changeLandedFrom, readCommitLog, lookUp, type CommitInfo } from './commits';
+import { readBlobs, changeLandedFrom, findProposedCommit, readCommitLog, lookUp, type CommitInfo } from './commits';
 import { Git } from './git';
 import { Remote } from './remote';
 import type { RightsOf } from './rights';
@@ -199,6 +199,29 @@ export class ConfigRepository {
 
   async isAncestor(commit: string, of: string): Promise<boolean> {
     return (await this.git.run(['merge-base', '--is-ancestor', commit, of])).code === 0;
+  }
+
+  /**
+   * The revisions of the releases that contain a commit of the branch: those as which changes were proposed that landed as it or after it, the
+   * newest first. Null if the branch does not have the commit.
+   */
+  async revisionsWith(name: string, limit: number): Promise<readonly string[] | null> {
+    const head = await this.head();
+    const { code, out } = await this.git.run(['rev-parse', '--verify', '--quiet', `${name}^{commit}`]);
+    // A proposed commit may be on another machine; the branch knows its full name.
+    const named = code === 0 ? out.toString().trim() : /^[0-9a-f]{40,64}$/.test(name) ? name : null;
+    if (head === null || named === null) return null;
+    const commit = (await this.isAncestor(named, head)) ? named : await this.findLanding(named, head);
+    if (commit === null) return null;
+    const after = await readCommitLog(this.git, [`-${limit}`, '--ancestry-path', `${commit}..${head}`]);
+    const [own] = await readCommitLog(this.git, ['-1', commit]);
+    return [...after, ...(own ? [own] : [])].slice(0, limit).map((one) => findProposedCommit(one) ?? one.commit);
+  }
+
+  /** The commit that landed the change that was proposed as this one. */
+  private async findLanding(proposed: string, head: string): Promise<string | null> {
+    const change = await changeLandedFrom(this.git, proposed, head);
+    return change === null ? null : ((await this.landedBy(head)).get(change) ?? null);
   }
 
   /** The named commit, if the branch has all of it: it is on the branch, or belongs to a change that has landed. @throws ConveyorError `usage` */

@@ -1,4 +1,4 @@
-import { MANUAL, PIPELINE_OUTPUT } from '../finder/standard';
+import { MANUAL, WORKER_FINDERS } from '../finder/standard';
 import type { StepSpec } from '../spec/deploy';
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { UseKind } from './platform';
@@ -12,7 +12,7 @@ export interface Use {
 /** All that a pipeline would use, each once. A check without a data source uses that of its push type. */
 export function listUses(spec: PipelineSpec): readonly Use[] {
   const finders = Object.values(spec.artifacts).flatMap(({ finder }) =>
-    finder === MANUAL || finder === PIPELINE_OUTPUT ? [] : [{ kind: 'artifact-finder', name: finder } as const],
+    finder === MANUAL || WORKER_FINDERS.includes(finder) ? [] : [{ kind: 'artifact-finder', name: finder } as const],
   );
   const mutexes = Object.entries(spec.mutex).flatMap(([name, { scope }]) =>
     scope === 'global' ? [{ kind: 'mutex', name } as const] : [],

@@ -53,6 +53,8 @@ export interface ArchiveRow {
   readonly revertMs: number | null;
   /** For a release: its row in `history`, as JSON without artifacts. */
   readonly detail: string | null;
+  /** For a release: its artifacts, as JSON without metadata. */
+  readonly artifacts: string | null;
 }
 
 /** The columns, in the order of the table. */
@@ -80,6 +82,7 @@ export const COLUMNS = [
   'postMs',
   'revertMs',
   'detail',
+  'artifacts',
 ] as const satisfies readonly (keyof ArchiveRow)[];
 
 /** A row with only the required fields. */
@@ -96,7 +99,7 @@ export const blankRow = (
     bakeMs: null,
     preMs: null,
   },
-  ...{ postMs: null, revertMs: null, detail: null },
+  ...{ postMs: null, revertMs: null, detail: null, artifacts: null },
   ...row,
 });
 

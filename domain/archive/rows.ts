@@ -6,6 +6,7 @@ import { deployRow } from '../pipeline/recordOutcome';
 import type { DeployInput } from '../deploy/state';
 import type { DeployEndRecord, ReleaseInput } from '../release/state';
 import type { ActionView, DeployStatus, HistoryRow, ReleaseStatus } from '../views';
+import { formatArchivedArtifacts } from '../where/archived';
 import { checkKind } from './checkKind';
 import { blankRow, type ArchiveRow, type Cadence } from './row';
 
@@ -22,13 +23,14 @@ export interface EndedRelease extends ClosedRun {
   readonly status: Pick<
     ReleaseStatus,
     'number' | 'state' | 'cause' | 'causedBy' | 'rerunOf' | 'startedAt' | 'endedAt' | 'actions' | 'commands'
-  >;
+  > &
+    Partial<Pick<ReleaseStatus, 'artifacts'>>;
   readonly deploys: readonly DeployEndRecord[];
   readonly cadence: Cadence;
 }
 
 export interface EndedDeploy extends ClosedRun {
-  readonly input: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'spec' | 'rollback' | 'followOn'>;
+  readonly input: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'spec' | 'rollback' | 'followOn' | 'removal'>;
   readonly status: Pick<
     DeployStatus,
     | 'pushType'
@@ -69,6 +71,7 @@ export function releaseRows(ended: EndedRelease): readonly ArchiveRow[] {
     parts: Object.keys(spec.actions).length,
     startedMs: at(status.startedAt),
     detail: isTelling(ended) ? JSON.stringify(toHistoryRow(ended, endedMs)) : null,
+    artifacts: formatArchivedArtifacts(status.artifacts ?? []),
   };
   return [
     release,
@@ -90,7 +93,7 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
     classification: status.classification,
     cause: status.blame ?? null,
     progress: status.progress ?? null,
-    pattern: input.rollback || input.followOn ? null : (status.pattern ?? null),
+    pattern: input.rollback || input.followOn || input.removal ? null : (status.pattern ?? null),
     parts: status.phases.length,
     startedMs: at(status.startedAt),
     ...{ updateMs: spans.updateMs, bakeMs: spans.bakeMs, preMs: spans.preMs, postMs: spans.postMs },

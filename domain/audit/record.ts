@@ -4,7 +4,7 @@ import { AUDIT_LIMITS } from '../limits';
 import { cutText } from '../size';
 
 /** Events in the audit other than operations of callers: actions of the server, or requests of unknown callers. */
-export type AuditEvent = 'come-in' | 'refusals' | 'configure' | 'audit';
+export type AuditEvent = 'come-in' | 'sign-in' | 'sign-out' | 'refusals' | 'configure' | 'audit';
 
 export const AUDIT_OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
 

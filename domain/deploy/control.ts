@@ -77,6 +77,8 @@ export interface DeploySituation {
   } | null;
   /** It waits for its window to open. */
   readonly atWindow?: boolean;
+  /** It removes its units. */
+  readonly removal?: true;
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
@@ -88,7 +90,7 @@ export interface DeploySituation {
 export function whyNot(situation: DeploySituation, verb: DeployVerb, input: CommandInput): string | undefined {
   const { control, ended, revertStuck, withoutPast } = situation;
   if (ended) return 'it has ended';
-  if (verb === 'revert') return undefined;
+  if (verb === 'revert') return situation.removal ? NOT_BACK : undefined;
   if (verb === 'cancel' && revertStuck) return VERBS.cancel.refuse(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
   if (withoutPast) return `no earlier version is known; ${WITHOUT_PAST}`;
@@ -110,6 +112,9 @@ export const whyOnlyPersons = (situation: DeploySituation): string | undefined =
 
 /** The way out for units without a known earlier version: no other deploy updates them before this one has ended. */
 export const WITHOUT_PAST = 'cancel it, then deploy a good version';
+
+/** A removal brings no version. */
+export const NOT_BACK = 'an undeploy is not reverted: cancel it, then release the version that should run';
 
 const REVERTING = 'it is reverting; a revert can be paused, not stopped';
 const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;
@@ -143,10 +148,12 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       resuming: null,
       accepted: null,
     }),
-    effect: ({ reverting: isBack }) =>
-      isBack
+    effect: ({ reverting: isBack, removal }) => {
+      if (removal) return 'no further task is stopped';
+      return isBack
         ? 'the revert starts no further update'
-        : 'no further update starts; health checks continue, and may still revert it unless --no-revert was given',
+        : 'no further update starts; health checks continue, and may still revert it unless --no-revert was given';
+    },
   },
   resume: {
     refuse: ({ control, phase }, { acceptMissing }) => {
@@ -161,18 +168,22 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       resuming: asked,
       accepted: acceptMissing ? asked : null,
     }),
-    effect: ({ reverting: isBack }, { acceptMissing }) =>
-      isBack
+    effect: ({ reverting: isBack, removal }, { acceptMissing }) => {
+      if (removal) return 'the removal continues';
+      return isBack
         ? 'the revert continues'
-        : `it continues ${acceptMissing ? 'without the missing tasks ' : ''}after one fresh healthy verdict, or at once if nothing is updated or checked`,
+        : `it continues ${acceptMissing ? 'without the missing tasks ' : ''}after one fresh healthy verdict, or at once if nothing is updated or checked`;
+    },
   },
   cancel: {
     refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
     apply: (control, asked) => ({ ...control, cancel: asked }),
-    effect: ({ reverting: isBack }) =>
-      isBack
+    effect: ({ reverting: isBack, removal }) => {
+      if (removal) return 'it stops; tasks that are gone stay gone';
+      return isBack
         ? 'the revert stops unfinished, and the deploy ends as revert-failed'
-        : 'it stops; tasks already updated stay on the new version',
+        : 'it stops; tasks already updated stay on the new version';
+    },
   },
   revert: {
     refuse: () => undefined,

@@ -78,6 +78,12 @@ export function planRollback(
   return completionOnly({ ...spec, completion }, units, artifacts, version);
 }
 
+/** The plan of an undeploy: all units at once, of which there may be none. @throws PlanError if there are too many. */
+export function planRemoval(spec: DeploySpec, units: readonly Unit[], version: string): DeployPlan {
+  const { phases } = planRollback({ ...spec, allowEmpty: true }, units, [], version);
+  return { version, artifacts: [], phases: phases.map((phase) => ({ ...phase, name: 'removal' })) };
+}
+
 /**
  * The plan of a follow-on, once the units that a release left out have returned: one phase over them, which bakes as a completion
  * does.

@@ -115,6 +115,12 @@ export function withEarlier(
 const byId = (units: readonly UnitProgress[]): Map<string, UnitProgress> =>
   new Map(units.map((unit) => [unit.id, unit]));
 
+/** The progress of a unit that is removed, as if its tasks were updated by being gone. */
+export const countGone = ({ gone, ...unit }: UnitProgress): UnitProgress => ({
+  ...unit,
+  ...{ updated: gone, live: gone, gone: 0 },
+});
+
 /** The missing tasks of a phase: they exist but are not live on the version. */
 export const countMissingTasks = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
   Math.max(0, targeted - gone - live);

@@ -23,9 +23,13 @@ export const deployResult = (ending: Ending, input: DeployInput, record: DeployR
   );
 
 /** A rollback to this deploy may update the same units again, regardless of the rules at that time. */
-function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, result: DeployResult): DeployResult {
+function withHeld(
+  { canary, followOn, removal }: DeployInput,
+  { fleet }: DeployRecord,
+  result: DeployResult,
+): DeployResult {
   const held =
-    fleet === null || canary || followOn || result.outcome !== 'succeeded'
+    fleet === null || canary || followOn || removal || result.outcome !== 'succeeded'
       ? undefined
       : buildHeldUnits(fleet.now ?? fleet.snapshot, fleet.ofRules);
   return held === undefined ? result : { ...result, held };
@@ -33,15 +37,15 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
 
 /**
  * The versions that it has brought to its service, for the lock of the service. If it failed, the versions that it may have left there. A
- * follow-on completes the version of its release, and a canary is undone.
+ * follow-on completes the version of its release, a canary is undone, and a removal brings none.
  */
 export function buildBroughtReport(
-  { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
+  { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary, removal }: DeployInput,
   record: DeployRecord,
   { outcome, unchanged }: DeployResult,
 ): BroughtReport | undefined {
   const { fleet, endedAtMs, keptUnits, updates } = record;
-  if (followOn || canary || fleet === null) return undefined;
+  if (followOn || canary || removal || fleet === null) return undefined;
   const brought = {
     pipeline,
     release,

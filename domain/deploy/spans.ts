@@ -26,6 +26,7 @@ const ACCOUNT: Readonly<Record<DeployState, keyof Spans>> = {
   baking: 'bakeMs',
   postprocessing: 'postMs',
   reverting: 'revertMs',
+  removing: 'updateMs',
   ended: 'overheadMs',
 };
 

@@ -57,6 +57,8 @@ export interface DeployInput {
   readonly followOn?: { readonly units: readonly string[] };
   /** The versions that overtaken or cancelled deploys left behind: a revert goes back to the versions before those. */
   readonly inherited?: Inheritance;
+  /** It removes its units: its pipeline is undeployed. */
+  readonly removal?: true;
   /** A canary: a few tasks of each unit for a while, always undone at its end (docs/reference/pipelines.md#canaries). */
   readonly canary?: CanaryInput;
   /** The approvals, by which the rules of the platform are checked again once its units are known; missing if none are needed. */
@@ -65,10 +67,16 @@ export interface DeployInput {
   readonly wishes?: readonly GrantedOffer[];
   /** Its release wants reports of its pauses. */
   readonly tellsPauses?: true;
+  /** Its release pages a person, and wants reports of its alarms and of the persons who act on it. */
+  readonly tellsAlarms?: true;
   readonly policy: Policy;
   readonly actor: string;
   readonly settings: Settings;
 }
+
+/** Whether it leaves units alone that another pipeline has updated since; other deploys bring their version to all units. */
+export const leavesToOthers = ({ rollback, followOn, removal }: DeployInput): boolean =>
+  rollback || followOn !== undefined || removal === true;
 
 export interface CanaryInput {
   /** The amount of each unit's tasks. */
@@ -301,7 +309,10 @@ export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySit
 }
 
 /** The facts that the rules about verbs need. */
-export function toDeploySituation(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): DeploySituation {
+export function toDeploySituation(
+  record: DeployRecord,
+  { spec, removal }: Pick<DeployInput, 'removal'> & { readonly spec: Pick<DeploySpec, 'healthChecks'> },
+): DeploySituation {
   return {
     control: record.control,
     ended: record.stage === 'ended',
@@ -311,8 +322,9 @@ export function toDeploySituation(record: DeployRecord, spec: Pick<DeploySpec, '
     phase: phaseUnderWay(record),
     atWindow: record.stage === 'waiting-window',
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',
-    checks: spec.healthChecks.map((check) => check.name),
+    checks: removal ? [] : spec.healthChecks.map((check) => check.name),
     ...(record.fleet?.ranEach === undefined ? {} : { ranEach: record.fleet.ranEach }),
+    ...(removal ? { removal } : {}),
   };
 }
 

@@ -41,6 +41,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     updates: record.updates,
     ...(record.fleet?.pattern === undefined ? {} : { pattern: record.fleet.pattern }),
     ...(record.result?.blame === undefined ? {} : { blame: record.result.blame }),
+    ...formatPlanned(record),
     phases: record.phases,
     pausedGroups: listPausedGroups(record),
     health: record.health,
@@ -51,6 +52,16 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     next: nextCommands(record, id),
   };
 }
+
+const formatPlanned = ({ plan, fleet }: DeployRecord): Pick<DeployStatus, 'planned'> =>
+  plan === null || fleet === null
+    ? {}
+    : {
+        planned: {
+          tasks: fleet.tasks,
+          phases: plan.phases.map(({ bakeMs }, index) => ({ share: fleet.shares[index] ?? 1, bakeMs })),
+        },
+      };
 
 /** One sentence: the present activity of the deploy, or the reason and the end of its wait. */
 export function summarise(record: DeployRecord, version: string): string {
@@ -113,6 +124,7 @@ const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
   },
   postprocessing: (record) => `finishing ${formatPhasePosition(record)}${formatStepSuffix(record)}`,
   reverting: (record) => `${withReason('reverting', record.revert?.reason ?? '')}${formatStepSuffix(record)}`,
+  removing: (record) => withReason('removing its units', formatRemovedCount(record)),
   ended: (record) => record.result?.reason ?? 'ended',
 };
 
@@ -126,6 +138,12 @@ const formatPhasePosition = (record: DeployRecord): string => {
 function formatLiveCount(record: DeployRecord): string {
   const { targeted, live } = computeTotals(record.phases[record.cursor] ?? { units: [] });
   return targeted === 0 ? 'tasks' : `${live} of ${plural(targeted, 'task')}`;
+}
+
+/** In an update that removes units, a task counts as live once it is gone. */
+export function formatRemovedCount({ phases: [phase] }: Pick<DeployRecord, 'phases'>): string {
+  const { targeted, live } = computeTotals(phase ?? { units: [] });
+  return targeted === 0 ? '' : `${live} of ${plural(targeted, 'task')} gone`;
 }
 
 /** Suggested commands, most useful first. */

@@ -1,7 +1,7 @@
 import { matches } from '../pattern';
 import { escapeUnsafe } from '../plainText';
 import type { FinderEvent } from './match';
-import { MANUAL, PIPELINE_OUTPUT } from './standard';
+import { MANUAL, OFFER, PIPELINE_OUTPUT } from './standard';
 
 /**
  * The allowed events of a webhook source: `webhooks` of conveyor.config.yaml. Texts are patterns, in which `*` stands for any characters. A
@@ -28,10 +28,11 @@ export interface OutOfScope {
   readonly instead?: string;
 }
 
-/** No source publishes for these: people release, and workers know the outputs of pipelines. */
+/** No source publishes for these: people release, and workers know the outputs and offers of pipelines. */
 const NOBODYS: Readonly<Record<string, string>> = {
   [MANUAL]: 'an owner releases with conveyor release, or POST /v1/pipelines/…/releases and a token',
   [PIPELINE_OUTPUT]: 'workers know by themselves what pipelines made',
+  [OFFER]: 'workers know by themselves what pipelines offer',
 };
 
 /** Undefined if the source may send it. A source without a scope may send any event that some source may send. */

@@ -3,8 +3,14 @@ import { CONFIG_LIMITS } from '../limits';
 /** The finder that never looks: a person or a script starts the release. */
 export const MANUAL = 'manual';
 
-/** The finder for the outputs of another pipeline's releases; workers serve it themselves, so it needs no service. */
+/** The finder for the outputs of another pipeline's releases. */
 export const PIPELINE_OUTPUT = 'pipeline-output';
+
+/** The finder for changes of an offer of another pipeline. */
+export const OFFER = 'offer';
+
+/** Finders that workers serve themselves, so they need no service. */
+export const WORKER_FINDERS: readonly string[] = [PIPELINE_OUTPUT, OFFER];
 
 /** Keys whose value is a list of texts; all other values are texts. */
 export const LISTS: ReadonlySet<string> = new Set(['paths']);
@@ -21,6 +27,7 @@ export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string
   'model-versions': [['model']],
   'config-changes': [['path'], ['repository', 'paths']],
   [PIPELINE_OUTPUT]: [['pipeline', 'artifact']],
+  [OFFER]: [['pipeline', 'offer']],
 };
 
 /**

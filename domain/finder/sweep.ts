@@ -40,7 +40,15 @@ export const NOT_BEGUN: SweepOutcome = {
 export interface FinderAnswer {
   readonly found: readonly { readonly pipeline: string; readonly artifact: Artifact }[];
   readonly cursor: string;
-  readonly refused: readonly { readonly pipeline: string; readonly artifact: string; readonly message: string }[];
+  readonly refused: readonly FinderRefusal[];
+}
+
+export interface FinderRefusal {
+  readonly pipeline: string;
+  readonly artifact: string;
+  readonly message: string;
+  /** It lasts until a person changes something; from a service it is absent. */
+  readonly lasts?: true;
 }
 
 /** A submission to one pipeline. */
@@ -85,7 +93,7 @@ const subscriptionKey = ({ pipeline, artifact }: Pick<WantedArtifact, 'pipeline'
 
 /** The outcome after a page was answered. */
 export function recordAnswer(outcome: SweepOutcome, page: Page, answer: FinderAnswer): SweepOutcome {
-  const next = {
+  const next: SweepOutcome = {
     ...outcome,
     cursor: outcome.cursor ?? answer.cursor,
     pipelines: outcome.pipelines + page.pipelines,
@@ -94,25 +102,25 @@ export function recordAnswer(outcome: SweepOutcome, page: Page, answer: FinderAn
   };
   const unfit = answer.found.flatMap(({ pipeline, artifact }) => {
     const wrong = unfitArtifact(artifact);
-    return wrong ? [{ pipeline, artifact: artifact.name, message: unfitText(wrong), again: false }] : [];
+    return wrong ? [{ pipeline, artifact: artifact.name, message: unfitText(wrong) }] : [];
   });
-  const all = [...answer.refused.map((one) => ({ ...one, again: true })), ...unfit];
-  return all.reduce<SweepOutcome>(
-    (sum, { pipeline, artifact, message, again }) =>
-      withRefusal(sum, pipeline, `${pipeline}, ${artifact}: ${message}`, again),
-    next,
-  );
+  const add = (sum: SweepOutcome, { pipeline, artifact, message }: FinderRefusal, again: boolean): SweepOutcome =>
+    withRefusal(sum, pipeline, `${pipeline}, ${artifact}: ${message}`, again);
+  const asked = answer.refused.reduce((sum, one) => add(sum, one, !one.lasts || hasRoom(sum)), next);
+  return unfit.reduce<SweepOutcome>((sum, one) => add(sum, one, false), asked);
 }
 
 /** The outcome if a pipeline may not use the finder: nothing is requested for it. If there are very many, the next sweep knows only some by name. */
 export const forbidden = (outcome: SweepOutcome, pipeline: string, why: string): SweepOutcome =>
-  withRefusal(outcome, pipeline, `${pipeline}: ${why}`, outcome.again.length < MOST_FORBIDDEN);
+  withRefusal(outcome, pipeline, `${pipeline}: ${why}`, hasRoom(outcome));
 
 /**
  * Half of the room in a sweep's memory. Beyond that, a pipeline that is permitted again gets only versions that are new
  * from then on.
  */
 const MOST_FORBIDDEN = 500;
+
+const hasRoom = ({ again }: SweepOutcome): boolean => again.length < MOST_FORBIDDEN;
 
 /** The outcome after a submission was received. */
 export function recordReception(

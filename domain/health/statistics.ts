@@ -1,3 +1,4 @@
+import { bringsNews } from '../release/urgent';
 import { deployId } from '../ids';
 import type { HistoryRow } from '../views';
 import { share, type Share } from './quality';
@@ -60,7 +61,7 @@ function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): P
   const truths = findTruths(history);
   const releases = history
     .filter(({ endedAt }) => endedAt !== null && Date.parse(endedAt) >= sinceMs)
-    .filter(({ trigger }) => trigger.kind !== 'rollback' && trigger.kind !== 'follow-on')
+    .filter(({ trigger }) => bringsNews(trigger))
     .sort((a, b) => a.number - b.number)
     .map((row) => ({ row, deploys: listEndedDeploys(row, truths) }))
     .filter(({ deploys }) => deploys.length > 0);

@@ -52,6 +52,7 @@ const unknownFate = (why: string): Fate => ({ kind: 'unknown', why, foundBy: nul
 function judgeFate(one: DeployInHistory, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
   const { row, deploy } = one;
   if (row.trigger.kind === 'rollback') return unknownFate('a rollback, which brings back what ran before');
+  if (row.trigger.kind === 'undeploy') return unknownFate('an undeploy, which removes what ran before');
   if (row.trigger.kind === 'follow-on')
     return unknownFate('a follow-on, which brings units to the version of the others');
   switch (deploy.outcome) {

@@ -1,5 +1,5 @@
 import type { Format } from './format';
-import type { Notice } from './notice';
+import { isPage, type Notice } from './notice';
 
 /** CloudEvents 1.0 in structured mode; `data` is a CDEvent if there is one for the notice, else the notice itself. */
 export interface CloudEvent {
@@ -17,7 +17,7 @@ export function cloudEvent(notice: Notice): CloudEvent {
   const { id, at, pipeline, release, deploy } = notice;
   const source = `/conveyor/pipelines/${pipeline}`;
   const known = cdSubject(notice);
-  const type = known?.type ?? `dev.conveyor.${deploy === null ? 'release' : 'deploy'}.${notice.on}`;
+  const type = known?.type ?? ownType(notice);
   const context = { version: '0.4.1', id, source, type, timestamp: at };
   return {
     specversion: '1.0',
@@ -31,6 +31,11 @@ export function cloudEvent(notice: Notice): CloudEvent {
   };
 }
 
+function ownType({ on, deploy }: Notice): string {
+  if (on === 'offer-broken') return 'dev.conveyor.offer.broken';
+  return `dev.conveyor.${deploy === null ? 'release' : 'deploy'}.${on}`;
+}
+
 /** A CloudEvent that contains a CDEvent if there is one for the notice. */
 export const cloudEvents: Format = {
   contentType: 'application/cloudevents+json; charset=utf-8',
@@ -42,10 +47,10 @@ interface CdEvent {
   readonly subject: { readonly id: string; readonly type: string; readonly content: object };
 }
 
-/** The CDEvent for a notice; undefined if the vocabulary has none: a pause is neither an end nor an incident. */
+/** The CDEvent for a notice; undefined if the vocabulary has none: a pause is neither an end nor an incident, and offers and pages are unknown. */
 function cdSubject(notice: Notice): CdEvent | undefined {
   const { on, deploy } = notice;
-  if (on === 'paused') return undefined;
+  if (on === 'paused' || on === 'offer-broken' || isPage(on)) return undefined;
   if (deploy === null) return buildReleaseFinished(notice);
   if (on === 'succeeded') return service(notice, 'upgraded');
   return on === 'reverted' ? service(notice, 'rolledback') : buildDeployFinished(notice, deploy);

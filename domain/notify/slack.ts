@@ -1,7 +1,7 @@
 import { formatIdentity } from '../artifact';
 import { onOneLine } from '../plainText';
 import type { Format } from './format';
-import { noticeHeadline, type Notice, type NotifyOn } from './notice';
+import { noticeHeadline, type Notice, type NoticeOn } from './notice';
 
 /** A message for incoming webhooks of Slack, and of compatible services. */
 export const slack: Format = {
@@ -10,8 +10,13 @@ export const slack: Format = {
   body: slackMessage,
 };
 
+interface SlackMessage {
+  readonly text: string;
+  readonly blocks: readonly object[];
+}
+
 /** `text` is for notifications on phones, `blocks` for the channel. */
-function slackMessage(notice: Notice): object {
+export function slackMessage(notice: Notice): SlackMessage {
   const { release, phase, actor, artifacts } = notice;
   const details = [
     `release ${release}`,
@@ -28,13 +33,17 @@ function slackMessage(notice: Notice): object {
   };
 }
 
-const MARKS: Readonly<Record<NotifyOn, string>> = {
+const MARKS: Readonly<Record<NoticeOn, string>> = {
   succeeded: ':white_check_mark:',
   paused: ':double_vertical_bar:',
   reverted: ':leftwards_arrow_with_hook:',
   failed: ':x:',
   cancelled: ':no_entry_sign:',
   expired: ':hourglass:',
+  'offer-broken': ':warning:',
+  'on-call': ':rotating_light:',
+  answered: ':raised_hand:',
+  settled: ':white_check_mark:',
 };
 
 const SLACK_LENGTH = 2_900;

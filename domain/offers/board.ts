@@ -1,8 +1,8 @@
 import { NAME } from '../ids';
-import { areTexts, isJsonObject, isMissing, isText, sameJson, type JsonObject } from '../json';
+import { areTexts, isJsonObject, isMissing, isNestedTooDeep, isText, type JsonObject, sameJson } from '../json';
 import { OFFER_LIMITS } from '../limits';
 import { matchesAny } from '../pattern';
-import { jsonBytes } from '../size';
+import { isValueSchema, type ValueSchema } from './schema';
 
 /**
  * The offers of one pipeline, and the deploys of others that depend on them (µs, section 5.2): a lock that many share, with a value. A change of
@@ -20,17 +20,49 @@ export interface OfferBoard {
   readonly changes: readonly OfferChange[];
   /** The offers in the file of the pipeline; missing until the pipeline has sent them. */
   readonly declared?: readonly string[];
+  /** Deploys whose units were removed. An earlier release, whose message is late, makes none of their offers. */
+  readonly removed?: readonly DeployPlace[];
+  /** The newest release of each deploy that has made its offers. An earlier one, whose message is late, makes no offer that is not there. */
+  readonly newest?: readonly DeployPlace[];
 }
 
-export interface Offer extends MadeOffer {
-  readonly seq: number;
-  /** The release and the deploy action that made it. */
+interface DeployPlace extends PlacedRelease {
+  readonly action: string;
+}
+
+/** A release in the order in which the releases of its pipeline deploy. */
+export interface PlacedRelease {
   readonly release: number;
+  /** The earlier release that a rerun repeats or a follow-on completes. A release between the two may deploy after it. */
+  readonly place?: number;
+}
+
+export const pickRelease = ({ release, place }: PlacedRelease): PlacedRelease => ({
+  release,
+  ...(place === undefined ? {} : { place }),
+});
+
+const comesBefore = (one: PlacedRelease, other: PlacedRelease): boolean => {
+  const [place, its] = [one.place ?? one.release, other.place ?? other.release];
+  return place < its || (place === its && one.release < other.release);
+};
+
+/** The release and the deploy action that made it. */
+export interface Offer extends MadeOffer, PlacedRelease {
+  readonly seq: number;
   readonly action: string;
   readonly since: string;
   /** Its pipeline no longer makes it. It is withdrawn once nothing uses it. */
   readonly withdrawing?: true;
+  /** The release that runs now, if it does not make it: an emergency cannot, or a rollback restores a release that does not. */
+  readonly notMadeBy?: PlacedRelease;
+  /** The release that gave it another value, or ceased to make it. A board that was kept by an earlier version does not know. */
+  readonly changedBy?: number;
 }
+
+/** `2.3.0-20261123T170000000`: the version of an offer and the time of its last change, which no other change has, even after a board was lost. */
+export const formatOfferChange = ({ version, since }: Pick<Offer, 'version' | 'since'>): string =>
+  [...(version === undefined ? [] : [version]), since.replace(/[-:.Z]/g, '')].join('-');
 
 /** An offer as a release makes it. */
 export interface MadeOffer {
@@ -39,13 +71,16 @@ export interface MadeOffer {
   readonly value: JsonObject;
   /** Patterns of the pipelines that may use it. */
   readonly to: readonly string[];
+  /** Ranges that users wish for and its version is not in, as its maker knew them: workflows cannot compare versions. */
+  readonly outside?: readonly string[];
 }
 
-export interface OfferChange {
-  readonly release: number;
+export interface OfferChange extends PlacedRelease {
   readonly action: string;
   /** Names of offers. */
   readonly offers: readonly string[];
+  /** The deploy removes its units, and these offers with them. */
+  readonly removes?: true;
 }
 
 /** A deploy action of another pipeline. */
@@ -56,8 +91,7 @@ export interface OfferUser {
   readonly pins: readonly Pin[];
 }
 
-export interface Pin {
-  readonly release: number;
+export interface Pin extends PlacedRelease {
   readonly uses: readonly Use[];
 }
 
@@ -69,39 +103,129 @@ export interface Use {
   readonly version?: string;
   /** The parts of the value that it uses, such as `id`. */
   readonly paths: readonly string[];
+  /** The type that it wishes for. */
+  readonly schema?: ValueSchema;
+  /** Its pipeline is undeployed if the offer is withdrawn. */
+  readonly undeploys?: true;
 }
 
 export const NO_OFFERS: OfferBoard = { seq: 0, rev: 0, offers: [], users: [], changes: [] };
 
+/** The offers that go with the units of a deploy. */
+export interface OfferRemoval {
+  /** Those that its file has it make. */
+  readonly offers: readonly string[];
+  /** All deploys of the file: an offer that another deploy made once is removed with this one. */
+  readonly deploys: readonly string[];
+}
+
+export const isRemovedWith = ({ name, action }: Offer, by: string, { offers, deploys }: OfferRemoval): boolean =>
+  action === by || (offers.includes(name) && !deploys.includes(action));
+
 /** A deploy has made its offers; `declared`: the offers in the file of its pipeline, if the board does not know them. */
-export interface MakeMessage {
-  readonly release: number;
+export interface MakeMessage extends PlacedRelease {
   readonly action: string;
   readonly made: readonly MadeOffer[];
   readonly declared: readonly string[];
+  /** The deploy has removed its units, so its offers are withdrawn. */
+  readonly removes?: OfferRemoval;
+  /** The offers that other deploys of its file make. An offer of this deploy that is nowhere is no longer made. Missing from earlier versions. */
+  readonly elsewhere?: readonly string[];
 }
 
-/** The board after a deploy made its offers. A release older than the last one that made an offer does not change that offer. */
+/**
+ * The board after a deploy made its offers. A release older than the last one that made an offer does not change that offer. One that is withdrawn
+ * has its value, too: its file may have it again before it is gone.
+ */
 export function makeOffers(board: OfferBoard, message: MakeMessage, at: string): OfferBoard {
-  const { release, action, made } = message;
+  const { action, made } = message;
+  const removed = board.removed ?? [];
+  if (removed.some((one) => one.action === action && comesBefore(message, one))) return board;
   const declared = board.declared ?? message.declared;
+  const by = { ...pickRelease(message), action, since: at };
+  const isLate = (board.newest ?? []).some((one) => one.action === action && comesBefore(message, one));
+  const find = (name: string): Offer | undefined => board.offers.find((one) => one.name === name);
   const after = made
-    .filter(({ name }) => declared.includes(name))
-    .reduce((next, offer) => withOffer(next, offer, { release, action, since: at }), board);
-  // One release of a pipeline deploys at a time, so changes of earlier ones are over.
-  const changes = after.changes.filter((one) => one.release >= release && !isOfAction(one, { release, action }));
-  return { ...after, changes };
+    .filter(({ name }) => (declared.includes(name) && (!isLate || find(name))) || find(name)?.withdrawing)
+    .reduce((next, offer) => withOffer(next, offer, { ...by, isDeclared: declared.includes(offer.name) }), board);
+  const left = message.removes ? withdrawOwn(after, message, message.removes) : dropOwn(after, message);
+  const newest = isLate ? {} : { newest: withPlace(board.newest, message) };
+  return { ...left, ...newest, changes: left.changes.flatMap((change) => changeAfter(change, message)) };
 }
 
-function withOffer(board: OfferBoard, made: MadeOffer, by: Pick<Offer, 'release' | 'action' | 'since'>): OfferBoard {
+/** A file may get other deploys again and again, so the oldest are forgotten. */
+const withPlace = (places: readonly DeployPlace[] = [], { action, ...by }: MakeMessage): readonly DeployPlace[] =>
+  [...places.filter((one) => one.action !== action), { ...pickRelease(by), action }].slice(-OFFER_LIMITS.places.max);
+
+/** The next release may make them again. */
+const withdrawOwn = (board: OfferBoard, by: MakeMessage, removal: OfferRemoval): OfferBoard =>
+  dropWithdrawn({
+    ...board,
+    removed: withPlace(board.removed, by),
+    offers: board.offers.map((offer) =>
+      isRemovedWith(offer, by.action, removal) && comesBefore(offer, by)
+        ? { ...offer, withdrawing: true as const }
+        : offer,
+    ),
+  });
+
+const dropOwn = (board: OfferBoard, by: MakeMessage): OfferBoard => ({
+  ...board,
+  offers: board.offers.map((offer) => (isDropped(offer, by) ? dropOffer(offer, by) : offer)),
+});
+
+/** Whether a deploy no longer makes an offer that it made before. */
+const isDropped = (offer: Offer, { action, made, elsewhere, ...by }: MakeMessage): boolean =>
+  elsewhere !== undefined &&
+  offer.action === action &&
+  ![...made.map(({ name }) => name), ...elsewhere].includes(offer.name) &&
+  !comesBefore(by, offer) &&
+  !comesAfter(offer.notMadeBy, by);
+
+const comesAfter = (one: PlacedRelease | undefined, other: PlacedRelease): boolean =>
+  one !== undefined && comesBefore(other, one);
+
+const dropOffer = (offer: Offer, by: PlacedRelease): Offer => ({
+  ...offer,
+  notMadeBy: pickRelease(by),
+  ...(offer.notMadeBy ? {} : { changedBy: by.release }),
+});
+
+/** The part of a change that is not over. An earlier deploy may not have made its offers yet, so its change of an offer ends with the next value. */
+function changeAfter(change: OfferChange, made: MakeMessage): readonly OfferChange[] {
+  if (isOfAction(change, made)) return [];
+  if (!comesBefore(change, made)) return [change];
+  if (change.action === made.action) return [];
+  const offers = change.offers.filter((offer) => !made.made.some(({ name }) => name === offer));
+  return offers.length === 0 ? [] : [{ ...change, offers }];
+}
+
+function withOffer(
+  board: OfferBoard,
+  made: MadeOffer,
+  { isDeclared, ...by }: Pick<Offer, 'release' | 'place' | 'action' | 'since'> & { readonly isDeclared: boolean },
+): OfferBoard {
   const before = board.offers.find(({ name }) => name === made.name);
-  if (before && before.release > by.release) return board;
+  if (before && comesBefore(by, before)) return board;
   const isSame = before && before.version === made.version && sameJson(before.value, made.value);
   const seq = isSame ? before.seq : board.seq + 1;
-  const offer: Offer = { ...made, ...by, seq, ...(isSame ? { since: before.since } : {}) };
+  const notMadeBy = comesAfter(before?.notMadeBy, by) ? before?.notMadeBy : undefined;
+  const isChanged = !isSame || before.notMadeBy !== notMadeBy;
+  const changedBy = isChanged ? by.release : before.changedBy;
+  const offer: Offer = {
+    ...{ ...made, ...by, seq },
+    ...(isSame ? { since: before.since } : {}),
+    ...(before?.withdrawing && !isDeclared ? { withdrawing: true } : {}),
+    ...(notMadeBy ? { notMadeBy } : {}),
+    ...(changedBy === undefined ? {} : { changedBy }),
+  };
   const offers = before ? board.offers.map((one) => (one === before ? offer : one)) : [...board.offers, offer];
   return { ...board, seq: Math.max(board.seq, seq), offers };
 }
+
+/** Its units were removed since it was made. */
+const isRemoved = ({ removed = [] }: OfferBoard, offer: Offer): boolean =>
+  removed.some((one) => one.action === offer.action && comesBefore(offer, one));
 
 /** The file of the pipeline has only these offers from now on; the others are withdrawn as soon as nothing uses them. */
 export const declareOffers = (board: OfferBoard, declared: readonly string[]): OfferBoard =>
@@ -109,7 +233,7 @@ export const declareOffers = (board: OfferBoard, declared: readonly string[]): O
     ...board,
     declared,
     offers: board.offers.map(({ withdrawing: _, ...offer }) =>
-      declared.includes(offer.name) ? offer : { ...offer, withdrawing: true as const },
+      declared.includes(offer.name) && !isRemoved(board, offer) ? offer : { ...offer, withdrawing: true as const },
     ),
   });
 
@@ -121,12 +245,12 @@ export interface ChangeMessage extends OfferChange {
 export const refuseChange = (board: OfferBoard, { rev }: ChangeMessage): OfferRefusal | undefined =>
   board.rev === rev ? undefined : 'changed';
 
-/** One release of a pipeline deploys at a time, so a change of an earlier one is over. */
-export const beginChange = (board: OfferBoard, { release, action, offers }: ChangeMessage): OfferBoard => ({
+/** A change of an earlier release continues until it is made, or a later one is: its message may be late. */
+export const beginChange = (board: OfferBoard, { action, offers, removes, ...by }: ChangeMessage): OfferBoard => ({
   ...board,
   changes: [
-    ...board.changes.filter((one) => one.release === release && one.action !== action),
-    { release, action, offers },
+    ...board.changes.filter((one) => !isOfAction(one, { release: by.release, action })),
+    { ...pickRelease(by), action, offers, ...(removes ? { removes } : {}) },
   ],
 });
 
@@ -142,9 +266,8 @@ const isOfAction = (one: OfAction, other: OfAction): boolean =>
   one.release === other.release && one.action === other.action;
 
 /** A deploy of another pipeline is about to begin, and asks for the offers that it uses. */
-export interface PinMessage {
+export interface PinMessage extends PlacedRelease {
   readonly user: string;
-  readonly release: number;
   readonly uses: readonly Use[];
   /** A rollback, an emergency or a follow-on: it begins anyway, so the pin records what it uses. */
   readonly anyway?: true;
@@ -153,48 +276,55 @@ export interface PinMessage {
 /** `changed`: the sender has to look again. `full`: there are too many users. */
 export type OfferRefusal = 'changed' | 'full';
 
-/** Why offers cannot be pinned; undefined if they can. */
-export function refusePin(board: OfferBoard, asked: PinMessage): OfferRefusal | undefined {
-  const isMoved = asked.uses.some((use) => {
-    const made = board.offers.find(({ name }) => name === use.offer);
-    const isHeld = made === undefined || made.withdrawing || made.seq !== use.seq || findChange(board, use.offer);
-    return isHeld || !isFor(made, asked.user);
-  });
-  if (isMoved && !asked.anyway) return 'changed';
-  const after = pinOffers(board, asked);
-  const isFull = after.users.length > OFFER_LIMITS.users.max || jsonBytes(after) > OFFER_LIMITS.board.max;
-  return isFull && jsonBytes(after) > jsonBytes(board) ? 'full' : undefined;
-}
-
 /** The change under way of an offer. */
-export const findChange = ({ changes }: OfferBoard, offer: string): OfferChange | undefined =>
+export const findChange = ({ changes }: Pick<OfferBoard, 'changes'>, offer: string): OfferChange | undefined =>
   changes.find(({ offers }) => offers.includes(offer));
 
 /** Whether an offer is for a pipeline. */
 export const isOfferFor = ({ to }: Pick<MadeOffer, 'to'>, pipeline: string): boolean => matchesAny(to, pipeline);
 
-const isFor = (offer: Offer, user: string): boolean => isOfferFor(offer, parseUser(user)?.pipeline ?? '');
+/** Whether an offer is for a deploy of another pipeline. */
+export const isOfferForUser = (offer: Offer, user: string): boolean =>
+  isOfferFor(offer, parseUser(user)?.pipeline ?? '');
 
 /** The board with the pin of one more release of the user. Repeating it changes nothing. */
-export function pinOffers(board: OfferBoard, { user, release, uses }: PinMessage): OfferBoard {
-  const known = uses.filter((use) => board.offers.some((offer) => offer.name === use.offer && isFor(offer, user)));
-  const pin = known.length > 0 ? [{ release, uses: known }] : [];
-  return withPins(board, user, (pins) => [...pins.filter((one) => one.release !== release), ...pin]);
+export function pinOffers(board: OfferBoard, { user, uses, ...by }: PinMessage): OfferBoard {
+  const known = shareUses(
+    board,
+    uses.filter((use) => board.offers.some((offer) => offer.name === use.offer && isOfferForUser(offer, user))),
+  );
+  const pin = known.length > 0 ? [{ ...pickRelease(by), uses: known }] : [];
+  return withPins(board, user, (pins) => [...pins.filter(({ release }) => release !== by.release), ...pin]);
+}
+
+/** Thousands of deploys wish alike, so equal uses are one object in memory. */
+function shareUses({ users }: OfferBoard, uses: readonly Use[]): readonly Use[] {
+  const known = new Set<Use>();
+  for (const { pins } of users) for (const pin of pins) for (const use of pin.uses) known.add(use);
+  return uses.map((use) => {
+    let shared = use;
+    for (const one of known) {
+      if (one.offer !== use.offer || !sameJson({ ...one, seq: use.seq }, use)) continue;
+      if (one.seq === use.seq) return one;
+      shared = { ...one, seq: use.seq };
+    }
+    return shared;
+  });
 }
 
 /** A deploy that has pinned offers has ended. */
-export interface UnpinMessage {
+export interface UnpinMessage extends PlacedRelease {
   readonly user: string;
-  readonly release: number;
   /**
    * `everywhere`: the pins of earlier releases are removed. `nowhere`: its own is removed. `somewhere`: it was stopped halfway, and all pins stay.
    */
   readonly runs: 'everywhere' | 'nowhere' | 'somewhere';
 }
 
-export function unpinOffers(board: OfferBoard, { user, release, runs }: UnpinMessage): OfferBoard {
+export function unpinOffers(board: OfferBoard, message: UnpinMessage): OfferBoard {
+  const { user, release, runs } = message;
   const stays = (pin: Pin): boolean =>
-    runs === 'somewhere' || (runs === 'everywhere' ? pin.release >= release : pin.release !== release);
+    runs === 'somewhere' || (runs === 'everywhere' ? !comesBefore(pin, message) : pin.release !== release);
   return dropWithdrawn(withPins(board, user, (pins) => pins.filter(stays)));
 }
 
@@ -211,9 +341,10 @@ function withPins(board: OfferBoard, user: string, change: (pins: readonly Pin[]
   const before = board.users.find((one) => one.user === user);
   const pins = change(before?.pins ?? []);
   if (sameJson(pins, before?.pins ?? [])) return board;
-  const others = board.users.filter((one) => one !== before);
-  const users = pins.length === 0 ? others : [...others, { user, pins }];
-  return { ...board, rev: board.rev + 1, users: users.sort((a, b) => (a.user < b.user ? -1 : 1)) };
+  const users = board.users.filter((one) => one !== before);
+  const next = users.findIndex((one) => one.user > user);
+  if (pins.length > 0) users.splice(next === -1 ? users.length : next, 0, { user, pins });
+  return { ...board, rev: board.rev + 1, users };
 }
 
 const dropWithdrawn = (board: OfferBoard): OfferBoard => ({
@@ -228,25 +359,42 @@ export const listUsers = ({ users }: OfferBoard, offer: string): readonly OfferU
 /** Whether no offer and no user is left. */
 export const isBoardEmpty = ({ offers, users }: OfferBoard): boolean => offers.length + users.length === 0;
 
+/** The board with which the workflow of the offers starts again. Only its numbers and the places of its deploys are left of an empty one. */
+export const reopenBoard = (board: OfferBoard): OfferBoard =>
+  isBoardEmpty(board) ? { ...NO_OFFERS, seq: board.seq, rev: board.rev, ...pickPlaces(board) } : board;
+
+const pickPlaces = ({ removed, newest }: OfferBoard): Pick<OfferBoard, 'removed' | 'newest'> => ({
+  ...(removed === undefined ? {} : { removed }),
+  ...(newest === undefined ? {} : { newest }),
+});
+
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const isPlaced = ({ release, place }: JsonObject): boolean => isCount(release) && (isMissing(place) || isCount(place));
 
 /** A person can send a message by hand (domain/messageShapes.ts). */
 export const isMakeMessage = (value: unknown): value is MakeMessage =>
   isEndOfChange(value) &&
   areTexts(value['declared']) &&
+  (isMissing(value['removes']) || isOfferRemoval(value['removes'])) &&
+  (isMissing(value['elsewhere']) || areTexts(value['elsewhere'])) &&
   Array.isArray(value['made']) &&
   value['made'].every(isMadeOffer);
+
+const isOfferRemoval = (value: unknown): boolean =>
+  isJsonObject(value) && areTexts(value['offers']) && areTexts(value['deploys']);
 
 const isMadeOffer = (value: unknown): boolean =>
   isJsonObject(value) &&
   isText(value['name']) &&
   (isMissing(value['version']) || isText(value['version'])) &&
   isJsonObject(value['value']) &&
-  areTexts(value['to']);
+  areTexts(value['to']) &&
+  (isMissing(value['outside']) || areTexts(value['outside']));
 
 /** A deploy action of the pipeline itself. */
 export const isEndOfChange = (value: unknown): value is JsonObject & OfAction =>
-  isJsonObject(value) && isCount(value['release']) && isText(value['action']);
+  isJsonObject(value) && isPlaced(value) && isText(value['action']);
 
 export const isChangeMessage = (value: unknown): value is ChangeMessage =>
   isEndOfChange(value) && isCount(value['rev']) && areTexts(value['offers']);
@@ -254,13 +402,17 @@ export const isChangeMessage = (value: unknown): value is ChangeMessage =>
 export const isDeclared = (value: unknown): value is readonly string[] => areTexts(value);
 
 const isOfUser = (value: unknown): value is JsonObject =>
-  isJsonObject(value) && isText(value['user']) && parseUser(value['user']) !== undefined && isCount(value['release']);
+  isJsonObject(value) && isText(value['user']) && parseUser(value['user']) !== undefined && isPlaced(value);
 
 export const isPinMessage = (value: unknown): value is PinMessage =>
-  isOfUser(value) && Array.isArray(value['uses']) && value['uses'].every(isUse);
+  !isNestedTooDeep(value) && isOfUser(value) && Array.isArray(value['uses']) && value['uses'].every(isUse);
 
 const isUse = (value: unknown): boolean =>
-  isJsonObject(value) && isText(value['offer']) && isCount(value['seq']) && areTexts(value['paths']);
+  isJsonObject(value) &&
+  isText(value['offer']) &&
+  isCount(value['seq']) &&
+  areTexts(value['paths']) &&
+  (value['schema'] === undefined || isValueSchema(value['schema']));
 
 const RUNS: readonly unknown[] = ['everywhere', 'nowhere', 'somewhere'] satisfies UnpinMessage['runs'][];
 

@@ -1,13 +1,20 @@
 import { dependencies } from '../release/graph';
 import type { PipelineSpec } from '../spec/pipeline';
-import { findMaker, isWishedFor } from './ofPipeline';
+import { findMaker, isWishedFor, listTakenOffers, type NamedOffer } from './ofPipeline';
 
 /** The pipelines that are known, by name; those that wish of each other may wait for each other. */
-export type OfferingSpecs = ReadonlyMap<string, Pick<PipelineSpec, 'actions' | 'offers' | 'wishes'>>;
+export type OfferingSpecs = ReadonlyMap<string, OfferingSpec>;
+export type OfferingSpec = Pick<PipelineSpec, 'actions' | 'artifacts' | 'offers' | 'wishes'>;
+
+/** The offers of other pipelines that a file names, each once. */
+export function listNamedOffers(spec: Pick<PipelineSpec, 'artifacts' | 'wishes'>): NamedOffer[] {
+  const all = [...(spec.wishes ?? []), ...listTakenOffers(spec)].map(({ from, offer }) => ({ from, offer }));
+  return [...new Map(all.map((one) => [`${one.from}/${one.offer}`, one])).values()];
+}
 
 /**
  * A circle of actions of which each waits for the next, from an action of this pipeline: `auth/deploy`, `net/deploy`, `auth/deploy`. Undefined if
- * there is none. An action waits for its needs, and for the deploys that make the offers that it wishes for. The circle is between actions, not
+ * there is none. An action waits for its needs, and for the deploys that make the offers that it wishes for or takes as an artifact. The circle is between actions, not
  * pipelines: two pipelines may wish of each other (µs, section 4.1).
  */
 export function findOfferCycle(specs: OfferingSpecs, pipeline: string): readonly string[] | undefined {
@@ -47,12 +54,12 @@ function listAwaited(specs: OfferingSpecs, { pipeline, action }: Node): Node[] {
   const spec = specs.get(pipeline);
   if (spec?.actions[action] === undefined) return [];
   const needs = dependencies(spec.actions).get(action) ?? [];
-  const wished = (spec.wishes ?? []).filter(
-    (wish) => spec.actions[action]?.type === 'deploy' && isWishedFor(wish, action),
-  );
+  const waiting = spec.actions[action];
+  const wished = (spec.wishes ?? []).filter((wish) => isWishedFor(wish, action, waiting));
+  const taken = listTakenOffers(spec).filter(({ artifact }) => waiting.inputs.includes(artifact));
   return [
     ...needs.map((need) => ({ pipeline, action: need })),
-    ...wished.flatMap(({ from, offer: name }): Node[] => {
+    ...[...wished, ...taken].flatMap(({ from, offer: name }): Node[] => {
       const other = specs.get(from);
       const offer = other?.offers?.find((one) => one.name === name);
       const maker = other && offer && findMaker(other, offer);

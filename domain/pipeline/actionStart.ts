@@ -4,6 +4,7 @@ import { FREE_MUTEX, request, type Mutex } from '../mutex';
 import { findFollowOn } from './followOn';
 import { placeIn } from './place';
 import type { PipelineState, ReadyAction } from './state';
+import { isUndeploy } from './undeploy';
 
 export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
 
@@ -25,7 +26,7 @@ export function beginAction(state: PipelineState, ready: ReadyAction): PipelineS
   };
 }
 
-/** For a window that admits only a limited number of deploys: each release once, with its latest beginning. */
+/** For a window that admits only a limited number of deploys: each release that waits for it once, with its latest beginning. */
 export function recordWindowDeploy(
   state: PipelineState,
   { release, action, rollback, emergency }: ReadyAction,
@@ -34,7 +35,7 @@ export function recordWindowDeploy(
   const isCounted = listActionWindows(state.spec.actions[action] ?? {}).some(
     ({ maxDeploys }) => maxDeploys !== undefined,
   );
-  if (!isCounted || rollback || emergency || findFollowOn(state, release)) return state;
+  if (!isCounted || rollback || emergency || findFollowOn(state, release) || isUndeploy(state, release)) return state;
   const others = (state.begunAt?.[action] ?? []).filter(([number]) => number !== release);
   const all = [...others, [release, nowMs] as const].slice(-STATE_LIMITS.begunAt.max);
   const known = Object.entries(state.begunAt ?? {}).filter(([name]) => state.spec.actions[name] !== undefined);

@@ -1,4 +1,4 @@
-import { formatIdentity, pickIdentity } from '../artifact';
+import { formatIdentity, pickIdentity, type Artifact } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { isUrgent } from '../release/urgent';
@@ -8,7 +8,16 @@ import { findKnownBad } from './digests';
 import { cutTexts } from './recordLimits';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { findPlaceHolder, placeIn } from './place';
-import { goesBackTo, isKnownBad, withInherited, type GoodDeploy, type PipelineState, type ReadyAction } from './state';
+import {
+  goesBackTo,
+  hasOffered,
+  isKnownBad,
+  withInherited,
+  type GoodDeploy,
+  type PipelineState,
+  type ReadyAction,
+} from './state';
+import { isUndeploy } from './undeploy';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type OvertakenRelease } from './overtaking';
 import { beginAction, recordWindowDeploy, isDeploy, newest, formatRequester, type ActionRef } from './actionStart';
@@ -150,26 +159,47 @@ function grantAction(state: PipelineState, ready: ReadyAction): Admission {
   const inherited = state.inherited[ready.action];
   const uses = state.uses?.[ready.action] ?? [];
   const good = state.good[ready.action] ?? [];
+  const isWanted = uses.length > 0 || hasOffered(state) || isUndeploy(state, ready.release);
   const last = findFollowOn(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
   return {
     kind: 'granted',
     lastGood: goesBackTo(state, last),
     ...(inherited === undefined ? {} : { inherited }),
     ...(uses.length === 0 ? {} : { uses }),
-    ...(uses.length > 0 || state.offered ? findLastRelease(ready, good, last) : {}),
+    ...(isWanted ? findLastRelease(state, ready, last) : {}),
   };
 }
 
 /** The release whose version the action brought last; for a rollback, the one that it restores. */
 function findLastRelease(
-  { rollback, artifacts }: ReadyAction,
-  good: readonly GoodDeploy[],
+  state: PipelineState,
+  ready: ReadyAction,
   last: GoodDeploy | undefined,
 ): { readonly lastRelease?: number } {
-  const wanted = new Set(artifacts.map(formatIdentity));
-  const restored = good.findLast((deploy) => deploy.artifacts.every((one) => wanted.has(formatIdentity(one))));
-  const found = rollback ? (restored ?? last) : last;
-  return found ? { lastRelease: found.release } : {};
+  const found = ready.rollback ? findRestoredRelease(state, ready) : last?.release;
+  return found === undefined ? {} : { lastRelease: found };
+}
+
+/**
+ * The release that brought the artifacts of a rollback first. Another rollback may have brought them back since, but its file is newer; and another
+ * one that waits may be about to undo them.
+ */
+function findRestoredRelease(
+  { active, history, good }: PipelineState,
+  { action, artifacts }: ReadyAction,
+): number | undefined {
+  const hasAll = (brought: readonly Artifact[]): boolean =>
+    artifacts.every((one) => brought.some((other) => formatIdentity(other) === formatIdentity(one)));
+  const isRollback = (release: number): boolean =>
+    [...active, ...history].some(({ number, trigger }) => number === release && trigger.kind === 'rollback');
+  const known = [...active.flatMap(({ undone }) => undone?.[action] ?? []), ...(good[action] ?? [])];
+  const same = known.filter((deploy) => hasAll(deploy.artifacts)).map(({ release }) => release);
+  const ended = history.filter(
+    ({ artifacts: brought, deploys }) =>
+      hasAll(brought) && deploys.some((deploy) => deploy.action === action && deploy.outcome === 'succeeded'),
+  );
+  const all = [...ended.map(({ number }) => number), ...same];
+  return all.findLast((release) => !isRollback(release)) ?? same.at(-1);
 }
 
 /**
@@ -182,9 +212,11 @@ function findSuperseder(state: PipelineState, ready: ReadyAction): number | unde
   const place = placeIn(state, ready.release);
   const begunBy = state.newestBegun[action] ?? 0;
   const inOrder = state.spec.releases.supersede === 'never';
-  const isMeant = ready.approved === true && !isUrgentOne(state, begunBy);
+  const isMeant =
+    (ready.approved === true && !isUrgentOne(state, begunBy)) ||
+    ((rollback || ready.emergency === true) && isUndeploy(state, begunBy));
   if (begunBy > place && !(kind === 'pick' && inOrder) && !isMeant) return findPlaceHolder(state, begunBy);
-  if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
+  if (kind === 'pick' || rollback || ready.emergency || inOrder || isUndeploy(state, ready.release)) return undefined;
   // A release that waits for offers may wait for weeks. It supersedes only those that wait, too.
   const isNewer = (other: ReadyAction): boolean =>
     isDeploy(other) &&
@@ -198,7 +230,9 @@ function findSuperseder(state: PipelineState, ready: ReadyAction): number | unde
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
 
-const waitsForOffers = ({ later }: ReadyAction): boolean => later !== undefined && later.untilMs === undefined;
+/** Whether a deploy waits for offers of other pipelines, or for the users of its own. */
+export const waitsForOffers = ({ later }: Pick<ReadyAction, 'later'>): boolean =>
+  later !== undefined && later.untilMs === undefined;
 
 /**
  * The approvers of an emergency can see the ordinary releases that have begun meanwhile, but another emergency or a rollback takes

@@ -4,6 +4,7 @@ import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
 import { parseUser } from '../offers/board';
 import { formatFreezeEnd, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
+import { queueUndeploy, undeployUnderWay, whyNotUndeploy } from './undeploy';
 import { allowVersion, type PipelineStopRecord, type PipelineState } from './state';
 
 /** The meaning of a verb for a pipeline. */
@@ -54,6 +55,11 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
     apply: (state, input, nowMs) => ({ ...state, retired: createHold(input, nowMs) }),
     effect: 'it accepts no more releases; conveyor apply brings it back with its numbers and records',
   },
+  undeploy: {
+    refuse: whyNotUndeploy,
+    apply: queueUndeploy,
+    effect: 'its units are removed once no other pipeline uses its offers',
+  },
   'end-use': {
     refuse: ({ spec }, { user = '' }) =>
       parseUser(user) === undefined || parseUser(user)?.pipeline === spec.pipeline
@@ -86,6 +92,9 @@ export function effectOfPipeline(verb: PipelineVerb, state: PipelineState): stri
     return `it is no longer held, but still frozen: conveyor unfreeze ${spec.pipeline} lets deploys start`;
   if (verb === 'unfreeze' && held)
     return `it is no longer frozen, but still held: conveyor unhold ${spec.pipeline} lets deploys start`;
+  const release = verb === 'undeploy' ? undeployUnderWay(state) : undefined;
+  if (release !== undefined)
+    return `release ${release} removes its units once no other pipeline uses its offers, and it is held from now on: conveyor status ${spec.pipeline}/${release}`;
   return VERBS[verb].effect;
 }
 

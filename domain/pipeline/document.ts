@@ -1,4 +1,5 @@
 import { over } from '../excess';
+import type { ExportedOffers } from '../offers/moved';
 import { trimCommands } from '../commandTrim';
 import { STATE_LIMITS } from '../limits';
 import { isByAdmin, type Policy } from '../principals';
@@ -12,13 +13,13 @@ import { refuseLargeSpec } from './refuseApply';
 import { asImported, formatSortedFields } from './pipelineImport';
 import { notPermitted, toPolicy, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
-import { newPipeline, type ActiveRelease, type PipelineState } from './state';
+import { hasOffered, newPipeline, type ActiveRelease, type PipelineState } from './state';
 
 /** The records of a pipeline that are worth keeping outside Temporal; running work is not among them. */
 const RECORDED = [
   ...(['spec', 'nextNumber', 'newestBegun', 'good', 'inherited', 'knownBad', 'inputs', 'followed', 'late'] as const),
   ...(['held', 'frozen', 'revertsInARow', 'keys', 'history', 'commands'] as const),
-  ...(['badUnlisted', 'inheritedOmitted', 'pushed', 'deployedAt'] as const),
+  ...(['badUnlisted', 'inheritedOmitted', 'pushed', 'deployedAt', 'offered', 'uses'] as const),
 ] as const;
 
 type PipelineRecords = Pick<PipelineState, (typeof RECORDED)[number]>;
@@ -31,14 +32,16 @@ export interface PipelineDocument extends PipelineRecords {
   readonly version: 1;
   readonly exportedAt: string;
   readonly pipeline: string;
+  readonly offers?: ExportedOffers;
 }
 
-export const toPipelineDocument = (state: PipelineState, nowMs: number): PipelineDocument => ({
+export const toPipelineDocument = (state: PipelineState, nowMs: number, offers?: ExportedOffers): PipelineDocument => ({
   kind: 'conveyor.pipeline',
   version: 1,
   exportedAt: formatTime(nowMs),
   pipeline: state.spec.pipeline,
   ...pickRecords(state),
+  ...(offers === undefined ? {} : { offers }),
 });
 
 const pickRecords = (from: PipelineRecords): PipelineRecords =>
@@ -134,6 +137,8 @@ function keepLastingFacts(
     },
     ...(state.begunAt ? { begunAt: state.begunAt } : {}),
     ...(state.proofs ? { proofs: state.proofs } : {}),
+    ...(hasOffered(state) ? { offered: true } : {}),
+    ...usesOfBoth(records.uses, state.uses),
     ...(unlisted > 0 ? { badUnlisted: unlisted } : {}),
     knownBad: [...records.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
     commands: trimCommands(
@@ -149,6 +154,13 @@ function newestOfBoth(
 ): PipelineState['newestBegun'] {
   const actions = Object.keys({ ...one, ...other });
   return Object.fromEntries(actions.map((action) => [action, Math.max(one[action] ?? 0, other[action] ?? 0)]));
+}
+
+function usesOfBoth(one: PipelineState['uses'], other: PipelineState['uses']): Pick<PipelineState, 'uses'> {
+  if (one === undefined && other === undefined) return {};
+  const actions = Object.keys({ ...one, ...other });
+  const of = (action: string) => [...new Set([...(one?.[action] ?? []), ...(other?.[action] ?? [])])];
+  return { uses: Object.fromEntries(actions.map((action) => [action, of(action)])) };
 }
 
 const keysOfBoth = (one: PipelineState['keys'], other: PipelineState['keys']): PipelineState['keys'] =>

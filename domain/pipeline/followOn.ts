@@ -4,6 +4,7 @@ import type { DeployEndRecord } from '../release/state';
 import type { Admission } from '../release/admission';
 import { firstWithin } from '../size';
 import { followOnRoom } from './room';
+import { findLastUndeploy } from './undeploy';
 import { queueRelease, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /**
@@ -39,7 +40,7 @@ export function whyDropped(
   if (followOn === undefined) return undefined;
   const bad = artifacts.flatMap((artifact) => isKnownBad(state, artifact) ?? [])[0];
   if (bad) return { kind: 'bad-package', reason: `${bad.artifact} is known to be bad: ${bad.reason}` };
-  const now = state.good[followOn.action]?.at(-1)?.release ?? number;
+  const now = state.good[followOn.action]?.at(-1)?.release ?? findLastUndeploy(state) ?? number;
   if (now === trigger.of) return undefined;
   const undoing = state.active.findLast(
     (other) => other.trigger.kind === 'rollback' && other.trigger.of === trigger.of,

@@ -2,6 +2,7 @@ import { FREE_MUTEX, type Mutex } from '../mutex';
 import { whyFrozen } from './freeze';
 import { byPlace, placeIn, getReleasePlace } from './place';
 import type { PipelineState, ReadyAction } from './state';
+import { isUndeploy } from './undeploy';
 
 /** The reason why a ready action does not begin, and its end if that is known. */
 export interface Obstacle {
@@ -23,7 +24,7 @@ export function obstacleTo(
   if (frozen) return { by: 'freeze', ...frozen };
   if (kind === 'exclusive') return group(state, ready, reserved);
   if (ready.later) return { by: ready.later.untilMs === undefined ? 'offers' : 'window', ...ready.later };
-  if (state.held && !rollback && !emergency)
+  if (state.held && !rollback && !emergency && !isUndeploy(state, ready.release))
     return { by: 'hold', why: `the pipeline is held by ${state.held.actor}: ${state.held.reason}` };
   return (
     calendar(state, ready, nowMs) ??
@@ -38,12 +39,11 @@ export const listUnscheduledDeploys = (state: PipelineState): ReadyAction[] =>
   state.ready.filter((ready) => waitsForCalendar(state, ready) && ready.opensAtMs === undefined);
 
 /** The calendar gates the first deploy of a release; later ones belong to the same rollout. */
-function waitsForCalendar(
-  { spec, active }: PipelineState,
-  { release, rollback, emergency, kind }: ReadyAction,
-): boolean {
+function waitsForCalendar(state: PipelineState, { release, rollback, emergency, kind }: ReadyAction): boolean {
+  const { spec, active } = state;
   const { mode, gates } = spec.schedule;
   if (mode !== 'calendar' || gates !== 'deploys' || rollback || emergency) return false;
+  if (isUndeploy(state, release)) return false;
   const asking = active.find(({ number }) => number === release);
   return (kind ?? 'deploy') === 'deploy' && asking?.deploying !== true && asking?.followOn === undefined;
 }
@@ -60,6 +60,7 @@ function calendar(state: PipelineState, ready: ReadyAction, nowMs: number): Obst
 
 /** With `supersede: never`: the older release that may still begin the same action. The others wait until it has begun or ended. */
 function order(state: PipelineState, { release, action, rollback, emergency }: ReadyAction): Obstacle | undefined {
+  if (isUndeploy(state, release)) return undefined;
   if (rollback || emergency || state.spec.releases.supersede !== 'never') return undefined;
   const begunBy = state.newestBegun[action] ?? 0;
   const isFollowOn = ({ followOn }: PipelineState['active'][number]): boolean => followOn !== undefined;

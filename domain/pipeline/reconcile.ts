@@ -35,9 +35,18 @@ export function reconcile(state: PipelineState, end: ReleaseEnd, nowMs: number):
     (next, deploy) => withdraw(recordDeploy(next, number, deploy, nowMs), { release: number, action: deploy.action }),
     state,
   );
-  if (end.open.length > 0) return markReleaseGone(booked, end);
+  if (end.open.length > 0) return keepUses(state, markReleaseGone(booked, end));
   const result = { number, state: 'failed', cause: null, artifacts: release.artifacts, deploys, endedAt } as const;
-  return recordRelease(booked, result, nowMs);
+  return keepUses(state, recordRelease(booked, result, nowMs));
+}
+
+/** It has told no other pipeline that its version has replaced those that used their offers. The next release tells them. */
+function keepUses({ uses: before }: PipelineState, after: PipelineState): PipelineState {
+  if (before === undefined) return after;
+  const all = Object.entries(before).map(
+    ([action, pipelines]) => [action, [...new Set([...pipelines, ...(after.uses?.[action] ?? [])])]] as const,
+  );
+  return { ...after, uses: { ...after.uses, ...Object.fromEntries(all) } };
 }
 
 /** It waits for nothing any more, but the work that it began is not over. */

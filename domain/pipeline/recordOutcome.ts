@@ -4,6 +4,7 @@ import type { DeployResult } from '../deploy/state';
 import { STATE_LIMITS } from '../limits';
 import { releaseMutex as leave, type Mutex } from '../mutex';
 import type { DeployEndRecord, ReleaseResult } from '../release/state';
+import { bringsNews } from '../release/urgent';
 import { findRunning } from '../offers/ofPipeline';
 import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
@@ -102,9 +103,8 @@ function recordDeploys(
 
 /** A rollback or a follow-on brings nothing new, so it does not count here. */
 function computeDeployedAt({ release, deploys }: Deploys, nowMs: number): Pick<PipelineState, 'deployedAt'> {
-  const isNew = release.trigger.kind !== 'rollback' && release.followOn === undefined;
   const hasDeployed = deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
-  return isNew && hasDeployed ? { deployedAt: formatTime(nowMs) } : {};
+  return bringsNews(release.trigger) && hasDeployed ? { deployedAt: formatTime(nowMs) } : {};
 }
 
 /** Deploys that are not recorded yet; those of each action come in order. */
@@ -145,6 +145,7 @@ function withDeploy(
   const earlier = good[action];
   if (result.outcome !== 'succeeded')
     return earlier === undefined ? good : { ...good, [action]: recordDisturbance(earlier, deploy, nowMs) };
+  if (release.trigger.kind === 'undeploy') return withoutAction(good, action);
   const whole = artifacts.map(limitArtifact);
   const entry: GoodDeploy = {
     ...{ release: release.number, version: combineVersions(whole), artifacts: whole },
@@ -155,6 +156,12 @@ function withDeploy(
   const before = earlier === undefined ? ranBefore(whole, result) : recordSuccessor(earlier, release, deploy, nowMs);
   const after = [...before, entry].slice(-STATE_LIMITS.goodPerAction.max);
   return { ...good, [action]: withReplacement(after, release.replaced?.[action], nowMs) };
+}
+
+/** Nothing of it runs any more. */
+function withoutAction(good: PipelineState['good'], action: string): PipelineState['good'] {
+  const { [action]: _removed, ...others } = good;
+  return others;
 }
 
 /**

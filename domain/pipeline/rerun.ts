@@ -62,6 +62,7 @@ const KINDS: Partial<Readonly<Record<Trigger['kind'], string>>> = {
   rollback: 'a rollback',
   emergency: 'an emergency',
   'follow-on': 'a follow-on',
+  undeploy: 'an undeploy',
 };
 
 /**

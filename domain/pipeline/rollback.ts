@@ -1,4 +1,5 @@
 import { formatIdentity, type Artifact } from '../artifact';
+import { NOT_BACK } from '../deploy/control';
 import type { RestoredDeploy } from '../deploy/heldUnits';
 import { joinWords, withReason } from '../text';
 import type { DeployOutcome } from '../views';
@@ -6,6 +7,7 @@ import { pickBlamed } from './recordOutcome';
 import { markKnownBad } from './knownBad';
 import { lastOwn, describeReplacement, findReplacingRelease } from './replacement';
 import { isQueued } from './room';
+import { isUndeploy } from './undeploy';
 import { queueRelease, holdPipeline, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 type GoodDeploys = readonly GoodDeploy[];
@@ -27,6 +29,7 @@ export function findRollbackArtifacts(
   state: PipelineState,
   number: number,
 ): readonly Artifact[] | { readonly impossible: string } {
+  if (isUndeploy(state, number)) return { impossible: NOT_BACK };
   const all = listGoodDeploys(state);
   const own = all.filter((good) => findReplacingRelease(good) === undefined);
   const newest = own.flatMap((good) => good.at(-1)?.release ?? []);
@@ -110,6 +113,7 @@ function whyNewer(state: PipelineState, newest: number): string {
   const left = releaseLeftByRollback(state, newest);
   if (holder !== null) {
     const over = undoneBy(state, holder.owner) ?? left?.number ?? newest;
+    if (String(over) === holder.owner) return `release ${over} is being deployed; revert that one`;
     return `release ${holder.owner} is being deployed over release ${over}; revert one of these`;
   }
   return left === undefined

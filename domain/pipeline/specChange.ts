@@ -14,11 +14,12 @@ export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineStat
   if (renamed.size === 0) return { ...state, spec, ...offered };
   const follow = <T>(records: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(records).map(([name, record]) => [renamed.get(name) ?? name, record]));
-  const { good, inherited, newestBegun, begunAt } = state;
+  const { good, inherited, newestBegun, begunAt, uses } = state;
   return {
     ...state,
     ...{ spec, good: follow(good), inherited: follow(inherited), newestBegun: follow(newestBegun) },
     ...(begunAt ? { begunAt: follow(begunAt) } : {}),
+    ...(uses ? { uses: follow(uses) } : {}),
     ...offered,
   };
 }

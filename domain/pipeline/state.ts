@@ -89,6 +89,8 @@ export interface ActiveRelease {
   readonly rerunOf?: number;
   /** … and the first in that series, whose place it has among the others (domain/pipeline/place.ts). */
   readonly place?: number;
+  /** An undeploy: the deploys that it removes. */
+  readonly deployed?: readonly string[];
   /** A follow-on that is not needed any more, and has been notified. */
   readonly dropped?: true;
   /** It has begun to deploy, so the calendar has admitted it. */
@@ -234,7 +236,7 @@ export function queueRelease(
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
-  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn' | 'rerunOf' | 'place' | 'undone'> = {},
+  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn' | 'rerunOf' | 'place' | 'undone' | 'deployed'> = {},
 ): PipelineState {
   const number = state.nextNumber;
   // The artifacts of a rollback or a follow-on are in the good deploys, and are looked up there when it starts.
@@ -266,6 +268,10 @@ export const markReleaseRunning = (state: PipelineState, number: number): Pipeli
  */
 export const goesBackTo = ({ imported }: PipelineState, deploy: GoodDeploy | undefined): string | null =>
   deploy === undefined || (deploy.imported && imported?.vouched !== true) ? null : deploy.version;
+
+/** Whether it offers something to other pipelines, or did so. Its first file may be the only one. */
+export const hasOffered = ({ offered, spec }: Pick<PipelineState, 'offered' | 'spec'>): boolean =>
+  offered === true || spec.offers !== undefined;
 
 export const isKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
   state.knownBad.find((bad) => bad.artifact === formatIdentity(artifact));

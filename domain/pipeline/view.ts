@@ -3,7 +3,16 @@ import { STATE_LIMITS } from '../limits';
 import { alignCells, block, code, list, formatMarkdown, moment, NO_MARKDOWN, sections } from '../markdown';
 import { cutText } from '../size';
 import { formatTime } from '../text';
-import type { GoodView, GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
+import type {
+  GoodView,
+  GroupView,
+  HistoryRow,
+  PipelineStatus,
+  PipelineSummary,
+  ReleaseEnding,
+  ReleaseSummary,
+  WaitView,
+} from '../views';
 import { formatNamed } from '../deploy/unavailable';
 import { admit } from './admission';
 import { listBehind } from './behind';
@@ -36,9 +45,15 @@ export function pipelineSummary(state: PipelineState): PipelineSummary {
 /** Its summary in lists. */
 export function buildListSummary(state: PipelineState): PipelineSummary {
   const stopped = state.retired ?? state.frozen ?? state.held;
-  const summary = pipelineSummary(state);
+  const outcomes = state.history.slice(-STATE_LIMITS.listedOutcomes.max).map(getReleaseEnd);
+  const summary = { ...pipelineSummary(state), ...(outcomes.length > 0 ? { outcomes } : {}) };
   if (!stopped) return summary;
   return { ...summary, stopped: { ...stopped, reason: cutText(stopped.reason, STATE_LIMITS.stoppedReason.max) } };
+}
+
+function getReleaseEnd({ state, deploys }: HistoryRow): ReleaseEnding {
+  if (state === 'succeeded' || state === 'cancelled') return state;
+  return deploys.some(({ outcome }) => outcome === 'reverted') ? 'reverted' : 'failed';
 }
 
 /** The output of `status PIPELINE -o json`, without the address of the Web UI. */

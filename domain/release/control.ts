@@ -3,6 +3,7 @@ import { ACCESS_LIMITS } from '../limits';
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import { whyNotApprove } from './approval';
 import { hasActionEnded } from './nextActions';
+import { whyNotOverrideOffer } from './overrideOffer';
 import { whyNotSkipWindow } from './skipWindow';
 import { getActionStates, type PickRecord, type ReleaseControl, type ReleaseRecord } from './state';
 
@@ -73,6 +74,11 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
     refuse: (_control, record, input) => whyNotSkipWindow(record, input),
     apply: (control) => control,
     effect: 'the present wait for a window or soak ends; all other waits remain',
+  },
+  'override-offer': {
+    refuse: (_control, record, input) => whyNotOverrideOffer(record, input),
+    apply: (control) => control,
+    effect: 'the deploy no longer waits for users of its offers; all other waits remain',
   },
 };
 

@@ -122,4 +122,4 @@ export const offersRerun = (
   (state === 'failed' || (state === 'cancelled' && cause === 'operator')) && !NOT_RERUN.has(trigger.kind) && !reverted;
 
 /** These kinds consist of one deploy, and have requests of their own. */
-export const NOT_RERUN: ReadonlySet<string> = new Set(['rollback', 'emergency', 'follow-on']);
+export const NOT_RERUN: ReadonlySet<string> = new Set(['rollback', 'emergency', 'follow-on', 'undeploy']);

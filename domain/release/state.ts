@@ -8,8 +8,8 @@ import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
-import type { ActionState, ActionView, ReleaseCause, ReleaseState, TimelineEntry, Trigger } from '../views';
-import { dependencies } from './graph';
+import type { ActionState, ActionView, PageView, ReleaseCause, ReleaseState, TimelineEntry, Trigger } from '../views';
+import { ancestors, dependencies } from './graph';
 import { hasSucceeded, hasActionEnded } from './nextActions';
 
 /** The input of a release, which includes the pinned spec of its pipeline (docs/design/workflows.md#state). */
@@ -81,6 +81,8 @@ export interface ActionRecord extends Pick<
   | 'url'
   | 'knownBad'
   | 'wishes'
+  | 'unfit'
+  | 'override'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
@@ -100,6 +102,8 @@ export interface ReleaseRecord {
   readonly causedBy?: number;
   readonly deploys: readonly DeployEndRecord[];
   readonly commands: readonly CommandRecord[];
+  /** Pages of the person on call, the newest of each action. */
+  readonly pages?: Readonly<Record<string, PageView>>;
   /** The proofs of the messages that it has taken from holders of the platform's key. */
   readonly proofs?: Proofs;
   readonly timeline: readonly TimelineEntry[];
@@ -117,6 +121,9 @@ const WAITING: ActionRecord = {
   outputs: [],
   deploying: false,
 };
+
+/** Decisions of people about the earlier attempt, and its waits. */
+const ASKED_ANEW: Partial<ActionRecord> = { window: null, soak: null, unfit: null, override: null };
 
 /**
  * The spec of a rollback: only its deploy actions, each at once (docs/design/deploy.md#verbs). It ignores the pipeline's own exclusion groups, which
@@ -146,6 +153,21 @@ export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
 export function followOnSpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
   return { ...spec, actions: action?.type === 'deploy' ? { [name]: withoutConditions(action) } : {} };
+}
+
+/**
+ * The spec of an undeploy: these deploy actions, each after those that come after it in the file, without their soaks. It takes the groups that are
+ * shared with other pipelines.
+ */
+export function undeploySpec(spec: PipelineSpec, deployed: readonly string[]): PipelineSpec {
+  const edges = dependencies(spec.actions);
+  const isAfter = (one: string, other: string): boolean => ancestors(edges, one).has(other);
+  const deploys = Object.entries(rollbackSpec(spec, deployed).actions).map(([name, action]) => {
+    const needs = deployed.filter((other) => isAfter(other, name));
+    return [name, { ...action, needs, soak: undefined }] as const;
+  });
+  const { children: _, ...rest } = spec;
+  return { ...rest, actions: Object.fromEntries(deploys) };
 }
 
 const withoutConditions = (action: DeployAction): DeployAction => ({
@@ -188,8 +210,7 @@ export function retryAction(record: ReleaseRecord, spec: Pick<PipelineSpec, 'act
   }
   const attempt = (record.actions[name]?.attempt ?? 0) + 1;
   return [...reopened].reduce(
-    (next, action) =>
-      withAction(next, action, { ...WAITING, window: null, soak: null, attempt: action === name ? attempt : 1 }),
+    (next, action) => withAction(next, action, { ...WAITING, ...ASKED_ANEW, attempt: action === name ? attempt : 1 }),
     record,
   );
 }

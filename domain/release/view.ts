@@ -37,6 +37,7 @@ export function releaseStatus(
     ),
     commands: record.commands,
     timeline: record.timeline,
+    ...(record.pages ? { pages: Object.values(record.pages) } : {}),
     isParent: hasChildren(input) && record.endedAtMs !== null,
   };
 }
@@ -62,6 +63,8 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     ...(approval ? { approval } : {}),
     ...(carriedFrom === undefined ? {} : { carriedFrom }),
     ...(record.wishes === undefined ? {} : { wishes: record.wishes }),
+    ...(record.unfit ? { unfit: record.unfit } : {}),
+    ...(record.override ? { override: record.override } : {}),
     ...(record.knownBad === undefined ? {} : { knownBad: record.knownBad }),
     attempts: input.spec.actions[name]?.retry.attempts ?? 1,
     ...(url ? { url } : {}),

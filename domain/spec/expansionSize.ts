@@ -9,7 +9,7 @@ export interface Alias {
 export interface ExpansionSize {
   /** The number of keys and values, counted as often as an alias repeats them. */
   readonly values: number;
-  /** Aliases without an anchor: the only reason why a parsed document cannot be read. */
+  /** Aliases without an anchor that ends above them: the only reason why a parsed document cannot be read. */
   readonly dangling: readonly Alias[];
   /** The places of duplicate keys in a mapping. */
   readonly repeated: readonly number[];
@@ -29,8 +29,8 @@ export function measureExpansion(document: Document): ExpansionSize {
       return anchors.get(node.source) ?? 1;
     }
     const { anchor } = node as { readonly anchor?: string };
-    // An alias inside its own anchor is found here, and fails later.
-    if (anchor !== undefined) anchors.set(anchor, anchors.get(anchor) ?? 1);
+    // An alias inside its own anchor would repeat it for ever.
+    if (anchor !== undefined) anchors.delete(anchor);
     const size = sizeOf(node);
     if (anchor !== undefined) anchors.set(anchor, size);
     return size;

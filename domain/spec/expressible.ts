@@ -131,6 +131,14 @@ export const LOCKSTEP = {
   ],
 };
 
+/** An address, or the name of a receiver, which has its own format. */
+export const RECEIVER = {
+  anyOf: [
+    { ...has('url'), ...no('to') },
+    { ...has('to'), ...no('url', 'format') },
+  ],
+};
+
 export const VERSION_OF = { dependencies: { version: ['artifact'] } };
 
 const thresholdWith = (keys: readonly string[]): JsonSchema => ({

@@ -52,7 +52,7 @@ export function parsePipeline(
     return { severity: 'error', code: 'duplicate-key', ...toPosition(lines, offset), path: '', message, hint };
   });
   const dangling = unknown.map(({ name, offset }): Problem => {
-    const message = `*${name} refers to an anchor that is not above it`;
+    const message = `*${name} refers to no anchor that ends above it`;
     const hint = `write &${name} where it is defined, before it is used`;
     return { severity: 'error', code: 'unknown-anchor', ...toPosition(lines, offset), path: '', message, hint };
   });

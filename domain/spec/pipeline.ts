@@ -9,18 +9,22 @@ import {
   FINDER,
   MAKER_OF_NOTHING,
   PICK,
+  RECEIVER,
   VERSION_OF,
   WINDOWS,
 } from './expressible';
 import { SPEC_LIMITS } from '../limits';
-import { FORMAT_NAMES } from '../notify/formats';
+import { KEYLESS_FORMATS } from '../notify/formats';
 import { NOTIFY_ON } from '../notify/notice';
 import { amount, duration, positiveDuration, listOf, name, principal, text, zone } from './scalars';
 import { offersAndWishes } from './offers';
+import { LONGEST_PAGE_WAIT_MS, WHO_IS_PAGED } from '../onCall';
 import { blackouts, window } from './times';
 
 /** The time for which an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
+
+const DEFAULT_PAGE_WAIT_MS = 600_000;
 
 /** The pipeline file (docs/reference/pipelines.md). One schema serves YAML, TypeScript, editors and the code; unknown keys are errors. */
 
@@ -203,13 +207,34 @@ export const pipelineSchema = z.strictObject({
       timeout: duration.default(DEFAULT_APPROVAL_TIMEOUT_MS),
     })
     .optional(),
+  /** Pages a person if a deploy pauses or reverts by itself and no person acts on it in time. */
+  onCall: z
+    .strictObject({
+      page: text(SPEC_LIMITS.url).regex(WHO_IS_PAGED, {
+        error: 'expected a person, a group, a receiver of the settings, or the URL of a schedule',
+      }),
+      after: duration.default(DEFAULT_PAGE_WAIT_MS),
+    })
+    .refine(({ after }) => after <= LONGEST_PAGE_WAIT_MS, { error: 'a page waits for 24h at most', path: ['after'] })
+    .optional(),
   notify: listOf(
-    z.strictObject({
-      on: listOf(z.enum(NOTIFY_ON), SPEC_LIMITS.events).min(1),
-      url: text(SPEC_LIMITS.url),
-      /** Without a format the host decides (`hosts` of a format); all other hosts get CloudEvents. */
-      format: z.enum(FORMAT_NAMES).optional(),
-    }),
+    z
+      .strictObject({
+        on: listOf(z.enum(NOTIFY_ON), SPEC_LIMITS.events).min(1),
+        url: text(SPEC_LIMITS.url).optional(),
+        /** Without a format the host decides (`hosts` of a format); all other hosts get CloudEvents. */
+        format: z.enum(KEYLESS_FORMATS).optional(),
+        /** A receiver of the platform's settings, which have its address, format and key. */
+        to: name.optional(),
+      })
+      .refine(({ url, to }) => (url === undefined) !== (to === undefined), {
+        error: 'expected a url, or to with the name of a receiver',
+      })
+      .refine(({ format, to }) => format === undefined || to === undefined, {
+        error: 'the settings of the platform have the format of this receiver',
+        path: ['format'],
+      })
+      .meta(RECEIVER),
     SPEC_LIMITS.notify,
   ).default([]),
 });

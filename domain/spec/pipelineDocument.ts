@@ -36,7 +36,7 @@ export const specSchema = z.looseObject({
   artifacts: byName(z.looseObject({ finder: z.string() })),
   mutex: byName(z.looseObject({ scope: z.string() })),
   actions: byName(z.looseObject({ type: z.string() })),
-  notify: z.array(z.looseObject({ url: z.string() })),
+  notify: z.array(z.looseObject({ url: z.string().optional(), to: z.string().optional() })),
 });
 
 /** A pipeline that can run, even with lint findings. */
@@ -64,6 +64,11 @@ export const documentSchema = z
     followed: byName(z.array(z.string())),
     pushed: byName(z.number()).optional(),
     deployedAt: z.iso.datetime().optional(),
+    offered: z.literal(true).optional(),
+    uses: byName(z.array(z.string())).optional(),
+    offers: z
+      .strictObject({ made: z.array(z.string()), users: z.array(z.string()), more: z.number().int().nonnegative() })
+      .optional(),
     late: z.array(z.looseObject({ artifact: z.string(), at: z.string(), behind: z.string() })),
     held,
     frozen: held,

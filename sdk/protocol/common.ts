@@ -23,7 +23,7 @@ export const contextSchema = z.object({
   config: z.record(z.string(), z.unknown()),
   /**
    * The fence of the lock that a deploy holds on its service. It rises with every holder. A push type that has seen a higher one refuses
-   * `executeUpdates`, unless its urgency is `revert`: the deploy lost the service without knowing it.
+   * `removeUnits`, and `executeUpdates` unless its urgency is `revert`: the deploy lost the service without knowing it.
    */
   fence: z.number().int().optional(),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Unit, UnitProgress } from '../../domain/fleet/unit';
 import { healthCheckSchema } from '../../domain/spec/health';
 import { artifactSchema, emptySchema, MIB, type Protocol } from './common';
-import { HEALTH_RULES, NEEDS_RULES, PROGRESS_RULES, UNITS_RULES } from './contradictions/pushType';
+import { HEALTH_RULES, NEEDS_RULES, PROGRESS_RULES, REMOVAL_RULES, UNITS_RULES } from './contradictions/pushType';
 
 /** At least so many tasks of a unit, in an update (docs/reference/protocols.md#executeupdates). `percent` is of all tasks of the unit. */
 export const amountSchema = z.union([
@@ -64,7 +64,7 @@ export const unitSchema = z.object({
   labels: z.record(z.string(), z.string()),
   /** The number of its tasks now. */
   size: z.number().int().nonnegative(),
-  /** The version on which an added task starts, and to which a revert goes back; null if there never was one. */
+  /** The version on which an added task starts, and to which a revert goes back; null if there never was one, or if the unit was removed. */
   version: z.string().nullable(),
   /** Whether its tasks run more than one version. */
   mixed: z.boolean(),
@@ -86,7 +86,7 @@ export const unitProgressSchema = z.object({
   failed: z.number().int().nonnegative(),
   /** Targeted tasks that cannot be asked now. */
   unreachable: z.number().int().nonnegative(),
-  /** Targeted tasks that no longer exist. */
+  /** Targeted tasks that no longer exist; a removal is done once all of them are gone. */
   gone: z.number().int().nonnegative(),
   /** Why it failed or does not advance. */
   reason: z.string().optional(),
@@ -237,6 +237,17 @@ export const pushTypeProtocol = {
     request: targetsSchema,
     expand: withCommonFields<z.infer<typeof targetsSchema>>,
     response: emptySchema,
+    mutates: true,
+    optional: true,
+  },
+  /**
+   * Stops all tasks of these units for good, as one update: `trackUpdates` follows it, and the same commands apply to it. Without units nothing
+   * changes: such a call only asks whether the push type supports it.
+   */
+  removeUnits: {
+    request: z.object({ updateId: z.string(), units: z.array(z.string()) }),
+    response: z.object({ accepted: z.array(z.string()) }),
+    contradictions: REMOVAL_RULES,
     mutates: true,
     optional: true,
   },

@@ -10,5 +10,17 @@ export {
   type Update,
   type UnitUpdate,
 } from './memory';
+export { acceptRemoval, beginStops, endStops, isRemoval, describeUnit } from './removals';
+export {
+  beginChange,
+  countRoom,
+  countStart,
+  endChange,
+  finishUpdates,
+  nextChanges,
+  type Change,
+  type Pace,
+} from './rounds';
 export { healthTasks, startName } from './tasks';
-export { acceptUpdate, commandUpdate, updateCommands, type LockHeld, type Updatable, type Verb } from './updates';
+export type { LockHeld } from './turns';
+export { acceptUpdate, commandUpdate, updateCommands, type Updatable, type Verb } from './updates';

@@ -24,10 +24,13 @@ export interface UnitState {
   /** How often each slot was started; a number is never used again. */
   readonly starts: number[];
   readonly slots: Slot[];
+  /** The number of tasks that an update of all tasks brings back, from the moment a removal is accepted until then. */
+  removed?: { size: number } | undefined;
 }
 
 /** A place for one task. Version and update belong to the slot, and survive each start. */
 export interface Slot {
+  /** Empty until an update that brings a removed unit back begins here: nothing is to be started before that. */
   version: string;
   /** The update that touched it last. */
   update: string | null;
@@ -40,8 +43,12 @@ export interface Slot {
   failures: number;
   retryAt: number;
   past: readonly PastStart[];
-  /** Its task has left by itself, and may come back. */
+  /** Its task has left by itself and may come back, or a removal has stopped it. */
   gone?: boolean;
+  /** The identifier of its task in metrics, if the fleet gives it one; otherwise `startName` does. */
+  task?: string;
+  /** Its machine does not answer: nothing is known about its task, and nothing begins there. */
+  isUnreachable?: boolean;
 }
 
 /** An earlier start of a slot, for comparisons with the time before a deploy. */
@@ -50,6 +57,8 @@ export interface PastStart {
   readonly update: string | null;
   readonly from: number;
   readonly to: number;
+  /** As of a slot. */
+  readonly task?: string;
 }
 
 /** An update that was accepted. */
@@ -58,15 +67,20 @@ export interface Update {
   readonly updatedBy: readonly string[];
   /** The updates whose tasks it neither takes nor counts. */
   readonly exclude: readonly string[];
+  /** It stops the tasks of its units for good, and brings no version. */
+  readonly removes?: true;
   /** By the id of the unit. */
   readonly units: Record<string, UnitUpdate>;
 }
 
 /** The part of an update in one unit. */
 export interface UnitUpdate {
+  /** Empty for a removal. */
   readonly version: string;
-  /** The indexes of the slots that it brings to `version`. */
+  /** The indexes of the slots that it brings to `version`, or whose tasks it stops. */
   readonly slots: readonly number[];
+  /** Of a removal: how many of its tasks it had stopped when an update brought the unit back. */
+  gone?: number;
   /** `ended`: cancelled, or superseded by a later update of the same deploy. */
   state: 'active' | 'paused' | 'done' | 'failed' | 'ended';
   /** Why it is paused, failed or ended. */

@@ -19,16 +19,19 @@ export function healthTasks(
 ): UnitTasks {
   const reserved = reservedSlots(state, id, exclude);
   const isFresh = ({ update }: Slot): boolean => updatedBy.length === 0 || updatedBy.includes(update ?? '');
-  const slots = unitOf(state, id).slots.map((slot, index) => ({ slot, index, task: startName(id, index, slot.start) }));
+  const slots = unitOf(state, id).slots.map((slot, index) => ({ slot, index, task: nameTask(id, index, slot) }));
   const there = slots.filter(({ slot, index }) => slot.state !== 'updating' && !reserved(slot, index));
-  const fresh = there.filter(({ slot }) => isFresh(slot));
+  const fresh = there.filter(({ slot }) => isFresh(slot) && !slot.isUnreachable);
   const before = fresh.flatMap(({ slot, index }) =>
     [...slot.past, { start: slot.start, update: slot.update, from: slot.startedAt, to: Infinity }]
       .filter(({ from, to }) => from < baseline.end && to > baseline.start)
       .filter(({ update }) => !updatedBy.includes(update ?? ''))
-      .map(({ start }) => startName(id, index, start)),
+      .map((past) => nameTask(id, index, past)),
   );
   const control = there.filter(({ slot }) => !isFresh(slot) && slot.state === 'live');
   const updated = slots.filter(({ slot }) => updatedBy.includes(slot.update ?? '')).length;
   return { id, fresh: fresh.map(({ task }) => task), updated, control: control.map(({ task }) => task), before };
 }
+
+const nameTask = (unit: string, index: number, { task, start }: Pick<Slot, 'task' | 'start'>): string =>
+  task ?? startName(unit, index, start);

@@ -1,8 +1,9 @@
 import type { RequestOf } from '../protocol/common';
 import type { PushTypeProtocol, Target } from '../protocol/pushType';
-import { ExtensionError } from '../server';
-import { busyWith, deployOf, slotsOf, unfinished, unitOf, withReverts } from './choose';
+import { busyWith, isOfAll, slotsOf, unitOf, withReverts } from './choose';
 import type { Memory, State as Remembered, UnitUpdate } from './memory';
+import { bringBack } from './removals';
+import { passFence, refusal, refuseUnknown, refuseUpdate, supersede, type LockHeld } from './turns';
 
 /** The state that updates change, and whether a version exists. */
 export interface Updatable {
@@ -17,12 +18,6 @@ export interface Updatable {
 /** The command of `pauseUpdates`, `resumeUpdates` or `cancelUpdates`. */
 export type Verb = 'pause' | 'resume' | 'cancel';
 
-/** The lock under which an update comes: the service as `fetchDeployUnits` names it, and `context.fence`. */
-export interface LockHeld {
-  readonly service: string;
-  readonly fence: number | undefined;
-}
-
 /**
  * Accepts an update: decides and remembers which slots it means; the caller changes them afterwards, as listed by `pendingSlots`. All or nothing:
  * every error is found before the first unit is begun. A known update begins nothing again. `held` may be left out if fences are checked elsewhere.
@@ -35,11 +30,13 @@ export function acceptUpdate(
   held?: LockHeld,
 ): void {
   const { updateId, targets, wholeUnit, urgency } = request;
-  const { updates, cancelled } = fleet.state;
+  const { updates } = fleet.state;
   if (updates[updateId]) return;
-  if (cancelled.includes(updateId)) throw refusal('cancelled', `${updateId} was cancelled`);
-  if (new Set(targets.map(({ unit }) => unit)).size < targets.length)
-    throw refusal('invalid-request', 'a unit is named twice', 400);
+  refuseUpdate(
+    fleet.state,
+    updateId,
+    targets.map(({ unit }) => unit),
+  );
   for (const target of targets) refuseTarget(fleet, updateId, target);
   if (urgency !== 'revert') passFence(fleet.state, held);
   const all = (field: 'updatedBy' | 'exclude'): string[] => [...new Set(targets.flatMap((it) => it[field] ?? []))];
@@ -86,35 +83,22 @@ const COMMANDS: Readonly<Record<Verb, { readonly from: readonly State[]; readonl
 /** An earlier update of the same deploy ends where it is. */
 function accept({ state, copies }: Updatable, id: string, target: Target, wholeUnit: boolean): UnitUpdate {
   const unit = unitOf(state, target.unit);
-  for (const earlier of unfinished(state, target.unit)) {
-    const update = state.updates[earlier]?.units[target.unit];
-    if (update && deployOf(earlier) === deployOf(id))
-      Object.assign(update, { state: 'ended', reason: `superseded by ${id}` });
-  }
+  supersede(state, target.unit, id);
+  const isBack = unit.removed !== undefined && isOfAll(target);
+  if (isBack) bringBack(state, target.unit, id);
   const slots = slotsOf(state, target, (index) => copies.isConcerned?.(target.unit, index, target.version) ?? true);
   // Slots already on their way to the version belong to this update from now on.
   for (const slot of slots.map((index) => unit.slots[index]))
     if (slot?.state === 'updating' && slot.version === target.version) slot.update = id;
   const undone = withReverts(state, target.updatedBy ?? []);
-  if (wholeUnit || undone.has(unit.update ?? '')) [unit.version, unit.update] = [target.version, id];
+  if (wholeUnit || isBack || undone.has(unit.update ?? '')) [unit.version, unit.update] = [target.version, id];
   return { version: target.version, slots, state: 'active' };
 }
 
-/** A deploy that lost its service without knowing it may not update; it may undo its own updates. */
-function passFence(state: Remembered, { service, fence }: Partial<LockHeld> = {}): void {
-  if (service === undefined || fence === undefined) return;
-  const seen = state.fences?.[service];
-  if (seen !== undefined && fence < seen) throw refusal('fenced', `a deploy with fence ${seen} was here since`);
-  state.fences = { ...state.fences, [service]: fence };
-}
-
 function refuseTarget({ state, copies }: Updatable, id: string, target: Target): void {
-  if (!state.units[target.unit]) throw refusal('unknown-unit', `there is no unit ${target.unit}`, 404);
+  refuseUnknown(state, target.unit);
   if (!copies.hasVersion(target.version))
     throw refusal('unknown-version', `there is no version ${target.version}`, 404);
   const other = busyWith(state, id, target);
   if (other !== undefined) throw refusal('unit-busy', `${target.unit} is being updated by ${other}`);
 }
-
-const refusal = (code: string, message: string, status = 409): ExtensionError =>
-  new ExtensionError(code, message, { status });

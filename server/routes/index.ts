@@ -11,6 +11,7 @@ import { RELEASE_ROUTES } from './releases';
 import { RUN_ROUTES } from './runs';
 import { STATS_ROUTE } from './stats';
 import { WEBHOOK_ROUTES } from './webhooks';
+import { WHERE_ROUTE } from './where';
 
 /** Every route of `/v1`, in the order of its description. */
 export const API_ROUTES: readonly ApiRoute[] = [
@@ -24,6 +25,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...RUN_ROUTES,
   FRESHNESS_ROUTE,
   ...BUG_ROUTES,
+  WHERE_ROUTE,
   ...LIST_ROUTES,
   ...RELEASE_ROUTES,
 ];

@@ -10,6 +10,7 @@ import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument
 import { callerRoute, lookRoute, REFUSED, startRoute, type ApiRoute } from '../apiRoute';
 import { rejectInvalidInput } from '../body';
 import * as changes from '../changes';
+import { pipelineOffersAnswer } from '../offerSchemas';
 import { historyOrLastKnown, statusOrLastKnown } from '../lastKnown';
 import { pipelineParam, parseArtifacts, requestKey } from '../requests';
 import * as schemas from '../schemas';
@@ -47,6 +48,11 @@ export const PIPELINE_ROUTES: readonly ApiRoute[] = [
     summary: 'Releases of the pipeline, newest first',
     ...{ answer: schemas.historyAnswer, query: schemas.liveQuery },
     run: ({ c, client }) => historyOrLastKnown(c, client, pipelineParam(c)),
+  }),
+  lookRoute(CLIENT_OPERATIONS.offers.route, {
+    summary: 'The offers of the pipeline with their values and users, as `conveyor offers show` shows them',
+    answer: pipelineOffersAnswer,
+    run: ({ c, client }) => client.offers(pipelineParam(c)),
   }),
   lookRoute(CLIENT_OPERATIONS.exportPipeline.route, {
     summary: 'Exports everything that the pipeline remembers, even after its workflow has ended',

@@ -1,5 +1,6 @@
 import { REFUSED, type ApiRoute } from '../apiRoute';
 import { deliveredAnswer } from '../schemas';
+import { opsgenieSchema, pagerDutySchema } from '../webhooks/acknowledgements';
 import { pushSchema, standardSchema } from '../webhooks/events';
 
 const DELIVERED = {
@@ -33,5 +34,32 @@ export const WEBHOOK_ROUTES: readonly ApiRoute[] = [
     ],
     also: { ...DELIVERED, ...REFUSED },
     respond: (c, { webhooks }) => webhooks.standard(c),
+  },
+  {
+    route: 'POST /v1/webhooks/pagerduty',
+    summary: 'A webhook of PagerDuty: a person has acknowledged or resolved the incident of a page',
+    ...{ status: 202, security: 'signed', request: pagerDutySchema },
+    headers: [['X-PagerDuty-Signature', true, 'v1=<hex> of the raw body; several, separated by commas.']],
+    also: { ...DELIVERED, 204: 'No release waits for it' },
+    respond: (c, { pagers }) => pagers.pagerduty(c),
+  },
+  {
+    route: 'POST /v1/webhooks/opsgenie',
+    summary: 'A webhook of Opsgenie: a person has acknowledged or closed the alert of a page',
+    ...{ status: 202, security: 'signed', request: opsgenieSchema },
+    headers: [['Authorization', true, 'Bearer and the token, as a custom header of the integration.']],
+    also: { ...DELIVERED, 204: 'No release waits for it' },
+    respond: (c, { pagers }) => pagers.opsgenie(c),
+  },
+  {
+    route: 'POST /v1/webhooks/slack',
+    summary: 'A click on a button in Slack, or the submission of its dialog: a command of the person who clicked',
+    ...{ status: 200, security: 'signed' },
+    headers: [
+      ['X-Slack-Request-Timestamp', true, 'Seconds since the epoch, at most five minutes off.'],
+      ['X-Slack-Signature', true, 'v0=<hex> of v0:<timestamp>:<body>; each is accepted once.'],
+    ],
+    also: { 401: DELIVERED[401], 413: DELIVERED[413], 503: DELIVERED[503] },
+    respond: (c, { slack }) => slack(c),
   },
 ];

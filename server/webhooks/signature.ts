@@ -9,8 +9,8 @@ export interface StandardHeaders {
   readonly signature: string;
 }
 
-/** Replays older than this, and clocks further off, are refused (Standard Webhooks). */
-const TOLERANCE_MS = 300_000;
+/** Replays older than this, and clocks further off, are refused (Standard Webhooks, Slack). */
+export const TOLERANCE_MS = 300_000;
 
 /** Why GitHub's header `sha256=<hex>` cannot fit any body. */
 export function whyMalformedGithub(header: string | undefined): string | undefined {
@@ -41,11 +41,14 @@ const parseHexSignature = (header: string | undefined): string | undefined =>
 
 /** Why these headers of Standard Webhooks cannot fit any body. */
 export function whyMalformedStandard({ timestamp }: StandardHeaders, nowMs: number): string | undefined {
-  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
+  return whyUntimely('webhook-timestamp', timestamp, nowMs);
+}
+
+/** Why a header with the time of a delivery, in seconds, refuses it. */
+export function whyUntimely(header: string, timestamp: string, nowMs: number): string | undefined {
+  if (!/^\d{1,12}$/.test(timestamp)) return `${header} is not a number of seconds`;
   const offMs = Math.abs(nowMs - Number(timestamp) * 1000);
-  return offMs > TOLERANCE_MS
-    ? `webhook-timestamp is ${Math.round(offMs / 1000)} s away from the server's clock`
-    : undefined;
+  return offMs > TOLERANCE_MS ? `${header} is ${Math.round(offMs / 1000)} s away from the server's clock` : undefined;
 }
 
 /**

@@ -174,6 +174,7 @@ export const createSimulatedChanges = (world: () => Configerator): Changes => ({
     return branch.changes[(newest.change ?? 0) - 1]?.version ?? `@${newest.commit}`;
   },
   restore: (repository, paths, to, own) => asRefusal(async () => restore(world(), repository, { paths, to, own })),
+  remove: async (repository, paths, since) => deleteValues(world(), repository, paths, since),
   whyNotLand: async (repository, version) => {
     const change = openBranch(world(), repository).changes.find((one) => one.version === version);
     return change === undefined ? undefined : findLandingConflict(world(), repository, change.number)?.message;
@@ -206,6 +207,26 @@ function restore(it: Configerator, repository: string, { paths, to, own }: PathR
       throw conveyorError('config-conflict', { change: own, file: path, by: describeWinner(branch, path) });
   }
   return proposeChange(it, repository, Object.fromEntries(back)).number;
+}
+
+function deleteValues(
+  it: Configerator,
+  repository: string,
+  paths: readonly string[],
+  since: string | null,
+): number | null {
+  const branch = openBranch(it, repository);
+  const isOwn = (path: string): boolean => paths.some((own) => isBelow(own, path));
+  const later = branch.commits.slice(since === null ? 0 : branchSequence(branch, since));
+  const newer = since !== null && later.find(({ values }) => values.some(({ path }) => isOwn(path)));
+  if (newer) {
+    const text = `the paths are not removed: the commit ${newer.commit.slice(0, 12)} has changed these paths since`;
+    throw new ExtensionError('not-removed', text, { status: 409 });
+  }
+  const all = new Set(branch.commits.flatMap(({ values }) => values.map(({ path }) => path)));
+  const there = [...all].filter((path) => isOwn(path) && valueAt(branch, path) !== null);
+  if (there.length === 0) return null;
+  return proposeChange(it, repository, Object.fromEntries(there.map((path) => [path, null]))).number;
 }
 
 const branchSequence = ({ commits }: Branch, commit: string): number =>

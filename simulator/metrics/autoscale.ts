@@ -15,7 +15,7 @@ export function autoscale(twine: Twine, world: MetricWorld, job: Job): void {
   if (spec === null) return;
   twine.world.after(spec.everyMs, { kind: 'autoscale', job: job.name });
   const running = currentCount(job.running);
-  if (running === 0 || schedulerDown(twine, job.region)) return;
+  if (running === 0 || job.removed !== null || schedulerDown(twine, job.region)) return;
   const wanted = Math.ceil((running * averageJobCpu(world, job, twine.world.now)) / spec.targetCpu);
   const size = Math.min(spec.max, Math.max(spec.min, wanted));
   const atBound = size === spec.min || size === spec.max;

@@ -8,21 +8,16 @@ import { STEP_MS } from '../metrics/series';
 import { resolvePastTargets, resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
 import { internName, type FleetUpdate } from '../twine/fleet';
-import { budgetOfJob, jobSize, type Job } from '../twine/job';
+import { budgetOfJob, jobSize } from '../twine/job';
 import { countVersions } from '../twine/jobs';
+import { beginRemoval, ownVersion } from '../twine/removals';
 import { prefetchVersion, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
 import { shiftTraffic } from '../twine/traffic';
-import {
-  acceptUpdate,
-  busyWith,
-  commandUpdate,
-  countOutdatedTasks,
-  unitProgress,
-  type UpdateTarget,
-} from '../twine/updates';
+import { acceptUpdate, commandUpdate, countOutdatedTasks, unitProgress } from '../twine/updates';
 import type { FleetJudge } from './judge';
-import { listConfiguredJobs, configProblems, isConfigured } from './twineConfig';
+import { listConfiguredJobs, configProblems } from './twineConfig';
+import { checkFence, findConfiguredJob, findJob, refuseBusy, refuseInvalid, toTarget } from './twineTargets';
 
 /** Name of this push type in the ledger and in HTTP faults. */
 const TWINE = 'twine';
@@ -63,6 +58,7 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
         );
         return { answer: {}, effect: news.length > 0 };
       }),
+    removeUnits: (request, call) => removeUnits(simulation, request, call),
   });
 }
 
@@ -77,7 +73,7 @@ function fetchDeployUnits(simulation: Simulation, request: MethodRequest<'fetchD
     id: job.name,
     labels: { ...job.labels, region: job.region },
     size: jobSize(job),
-    version: simulation.fleet.names[job.version] ?? null,
+    version: ownVersion(simulation, job),
     mixed: countVersions(simulation, job).size > 1,
     available: !regionDown(simulation, job.region),
   }));
@@ -101,16 +97,11 @@ function executeUpdates(simulation: Simulation, request: MethodRequest<'executeU
     const known = simulation.fleet.updates.get(id)?.units;
     const fresh = targets.filter(({ job }) => !known?.has(job.name));
     if (known && fresh.length === 0) return { answer, effect: false };
-    if (simulation.fleet.cancelled.has(id))
-      throw new ExtensionError('cancelled', `${id} was cancelled`, { status: 409 });
-    if (new Set(answer.accepted).size < targets.length)
-      throw new ExtensionError('invalid-request', 'targets: a unit is named twice');
+    refuseInvalid(simulation, id, targets);
     for (const target of fresh) {
       const noRoom = roomRefusal(target.job);
       if (noRoom !== null) throw new ExtensionError('container-too-small', noRoom, { status: 409 });
-      const other = busyWith(simulation.fleet, id, target);
-      if (other !== null)
-        throw new ExtensionError('unit-busy', `${target.job.name} is being updated by ${other}`, { status: 409 });
+      refuseBusy(simulation, id, target);
     }
     checkFence(simulation, targets, urgency, call);
     acceptUpdate(simulation, { id, urgency, wholeUnit, targets: fresh });
@@ -118,15 +109,22 @@ function executeUpdates(simulation: Simulation, request: MethodRequest<'executeU
   });
 }
 
-/** A caller that lost a service to another deploy without knowing it may not update there; it may undo its own updates. */
-function checkFence({ state }: Simulation, targets: readonly UpdateTarget[], urgency: string, call: Call): void {
-  const { fence } = call.context;
-  if (fence === undefined || urgency === 'revert') return;
-  for (const service of new Set(targets.map(({ job }) => job.service))) {
-    if (fence < (state.fences.get(service) ?? 0))
-      throw new ExtensionError('stale-fence', `another deploy holds ${service} by now`, { status: 409 });
-    state.fences.set(service, fence);
-  }
+/** Like an update, a removal is accepted as a whole or not at all. */
+function removeUnits(simulation: Simulation, request: MethodRequest<'removeUnits'>, call: MutatingCall) {
+  return simulation.once(TWINE, 'removeUnits', request, call, () => {
+    const { updateId: id, units } = request;
+    const jobs = units.map((unit, index) => findConfiguredJob(simulation, unit, call, `units.${index}`));
+    const targets = jobs.map((job) => ({ job }));
+    const known = simulation.fleet.updates.get(id)?.units;
+    const fresh = targets.filter(({ job }) => !known?.has(job.name));
+    if (fresh.length === 0) return { answer: { accepted: units }, effect: false };
+    refuseInvalid(simulation, id, targets);
+    for (const target of fresh) refuseBusy(simulation, id, target);
+    checkFence(simulation, targets, 'normal', call);
+    const removed = fresh.map(({ job }) => job);
+    beginRemoval(simulation, id, removed);
+    return { answer: { accepted: units }, effect: true };
+  });
 }
 
 /** An unknown update cannot be paused; one cancelled before it arrives will never begin. */
@@ -162,25 +160,8 @@ function judgeRequest(simulation: Simulation, request: MethodRequest<'runHealthC
   return { targets, checks, baseline, now };
 }
 
-function findJob(simulation: Simulation, name: string, field: string): Job {
-  const job = simulation.fleet.jobs.get(name);
-  if (job) return job;
-  throw new ExtensionError('unknown-unit', `${field}: no job ${name}`, { status: 404 });
-}
-
 function findUpdate(simulation: Simulation, id: string): FleetUpdate {
   const update = simulation.fleet.updates.get(id);
   if (update) return update;
   throw new ExtensionError('unknown-update', `updateId: no update ${id}`, { status: 404 });
-}
-
-/** A target in the scheduler's form. Without an amount, a whole-unit update takes all tasks. */
-function toTarget(simulation: Simulation, target: Target, call: Call, field: string, all: boolean): UpdateTarget {
-  const { unit, version, amount, updatedBy, exclude } = target;
-  const job = findJob(simulation, unit, `${field}.unit`);
-  if (!isConfigured(call.context.config, job))
-    throw new ExtensionError('unknown-unit', `${field}.unit: ${unit} is not one of config.jobs`, { status: 404 });
-  if (amount === undefined && updatedBy === undefined && !all)
-    throw new ExtensionError('invalid-request', `${field}.amount: needed unless updatedBy says which tasks`);
-  return { job, version, amount: amount ?? { all: true }, updatedBy, exclude };
 }

@@ -1,8 +1,12 @@
+import { isJsonObject } from '../../domain/json';
 import type { TwineFleet } from '../twine/fleet';
 import type { Job } from '../twine/job';
 import { roomRefusal } from '../twine/swaps';
 
-/** The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service, or `{ service }`, all of its jobs. */
+/**
+ * The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service, or `{ service }`, all of its jobs. Either may have `env`, the
+ * variables of the tasks, which simulated tasks do not read.
+ */
 
 export interface ConfigProblem {
   readonly path: string;
@@ -12,9 +16,11 @@ export interface ConfigProblem {
 }
 
 export function configProblems(fleet: TwineFleet, config: Readonly<Record<string, unknown>>): ConfigProblem[] {
-  const unknown = Object.keys(config).filter((key) => key !== 'jobs' && key !== 'service');
-  const extra = unknown.map((key) => ({ path: `config.${key}`, message: `twine knows only jobs, not ${key}` }));
-  const { jobs, service } = config;
+  const { jobs, service, env, ...unknown } = config;
+  const extra = [
+    ...Object.keys(unknown).map((key) => ({ path: `config.${key}`, message: `twine knows jobs and env, not ${key}` })),
+    ...envProblems(env),
+  ];
   if (typeof service === 'string' && jobs === undefined)
     return listConfiguredJobs(fleet, config).length > 0
       ? extra
@@ -22,6 +28,14 @@ export function configProblems(fleet: TwineFleet, config: Readonly<Record<string
   if (!Array.isArray(jobs) || jobs.length === 0)
     return [...extra, { path: 'config.jobs', message: 'expected a list of job names' }];
   return [...extra, ...jobs.flatMap((job: unknown, index) => jobProblems(fleet, jobs, job, index))];
+}
+
+function envProblems(env: unknown): ConfigProblem[] {
+  if (env === undefined) return [];
+  if (!isJsonObject(env)) return [{ path: 'config.env', message: 'expected variables and their values' }];
+  return Object.entries(env)
+    .filter(([, value]) => typeof value !== 'string' && typeof value !== 'number')
+    .map(([name]) => ({ path: `config.env.${name}`, message: 'expected a text or a number' }));
 }
 
 /** The jobs that a config names; none if the config is invalid. */

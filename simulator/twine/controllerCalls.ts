@@ -8,6 +8,7 @@ import { hasTask, RUNNING, type Job } from './job';
 import { noticesFor } from './maintenance';
 import { listFaultApprovals } from './relocation';
 import { activeUnits, schedule, takeFree } from './scheduler';
+import { canStop } from './stops';
 import { schedulerDown } from './tasks';
 
 /** How the scheduler talks with a job's task controller (Twine §2.5). */
@@ -107,9 +108,10 @@ function listUpdateApprovals(twine: Twine, job: Job): OpApproval[] {
 }
 
 function buildUpdateApproval(twine: Twine, job: Job, owner: string, unit: UnitUpdate, slot: number): OpApproval[] {
-  if (job.tasks.state[slot] !== RUNNING) return [];
+  if (unit.removes ? !canStop(job, slot) : job.tasks.state[slot] !== RUNNING) return [];
   const toVersion = nameAtIndex(twine.fleet, unit.version) ?? '';
-  const op: TaskOp = { id: `${owner}/${slot}`, task: formatTaskId(job, slot), kind: 'update', toVersion };
+  const kind = unit.removes ? { kind: 'stop' as const } : { kind: 'update' as const, toVersion };
+  const op: TaskOp = { id: `${owner}/${slot}`, task: formatTaskId(job, slot), ...kind };
   return [{ op, slot, owner }];
 }
 

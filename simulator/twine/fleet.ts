@@ -24,6 +24,8 @@ export interface UnitUpdate {
   inFlight: number;
   state: 'active' | 'paused' | UpdateEndState;
   reason: string | null;
+  /** It stops its tasks for good; `version` is 0 then, and `waiting` has the tasks that still run, also without a controller. */
+  readonly removes?: true;
 }
 
 export interface FleetUpdate {

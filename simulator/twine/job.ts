@@ -115,6 +115,8 @@ export interface Job {
   leader: number;
   shrink: Shrink | null;
   restart: Restart | null;
+  /** How many tasks an update of all tasks makes again; null unless a removal has taken tasks since the last one. */
+  removed: number | null;
   /** How often a shrink or a restart was requested. */
   errands: number;
   /** The number of slots; the job has as many tasks, minus the holes. */
@@ -179,10 +181,20 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
 /** The defaults of a job: no controller, no hotswap, no autoscaling. */
 export const freshExtras = (): Pick<
   Job,
-  'control' | 'hotswap' | 'autoscale' | 'swaps' | 'prefetched' | 'leader' | 'shrink' | 'restart' | 'errands' | 'holes'
+  | 'control'
+  | 'hotswap'
+  | 'autoscale'
+  | 'swaps'
+  | 'prefetched'
+  | 'leader'
+  | 'shrink'
+  | 'restart'
+  | 'removed'
+  | 'errands'
+  | 'holes'
 > => ({
   ...{ control: null, hotswap: null, autoscale: null, leader: -1 },
-  ...{ shrink: null, restart: null, errands: 0, holes: 0 },
+  ...{ shrink: null, restart: null, removed: null, errands: 0, holes: 0 },
   swaps: new Map(),
   prefetched: new Map(),
 });

@@ -38,6 +38,8 @@ export interface JobView {
   readonly shrinkingTo?: number;
   /** Tasks that must restart and have not yet. */
   readonly restarting?: number;
+  /** After a removal: the number of tasks that the next update of all tasks makes. */
+  readonly removed?: number;
 }
 
 /** Puts a job into the fleet, running `version`. */
@@ -50,8 +52,12 @@ export function addJob(twine: Twine, spec: Omit<JobSpec, 'version'> & { readonly
   return job;
 }
 
-/** Adds tasks at the end, on the job's version, or removes the last ones; with a controller, when it approves. */
+/** Adds tasks at the end, on the job's version, or removes the last ones; with a controller, when it approves. A removed job has that size once it is back. */
 export function resizeJob(twine: Twine, job: Job, size: number): void {
+  if (job.removed !== null) {
+    job.removed = size;
+    return;
+  }
   if (job.shrink?.to === size) return;
   job.shrink = null;
   ensureCapacity(job, size);
@@ -87,7 +93,7 @@ export function viewJob(twine: Twine, job: Job): JobView {
     const state = job.tasks.state[slot] ?? 0;
     states[state] = (states[state] ?? 0) + 1;
   }
-  const { name, service, region, labels, shrink, restart } = job;
+  const { name, service, region, labels, shrink, restart, removed } = job;
   const count = (state: number): number => states[state] ?? 0;
   return {
     ...{ name, service, region, labels, size: jobSize(job) },
@@ -100,6 +106,7 @@ export function viewJob(twine: Twine, job: Job): JobView {
     ...(job.hotswap && { swapping: job.swaps.size }),
     ...(shrink && { shrinkingTo: shrink.to }),
     ...(restart && { restarting: restart.slots.size + restart.away.size }),
+    ...(removed !== null && { removed }),
   };
 }
 

@@ -3,11 +3,21 @@ import type { UpdateEndState } from '../events';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
 import { beginOp, completeOp, dropOp, wakeControl } from './control';
 import { nameAtIndex, type Twine, type UnitUpdate } from './fleet';
-import { hasTask, computeFetchMs, computeNSmall, RUNNING, UPDATING, slotVersion, type Job } from './job';
+import { computeFetchMs, computeNSmall, RUNNING, UPDATING, slotVersion, type Job } from './job';
 import { failRestart, resizeAndRestart } from './resizeAndRestart';
 import { relieve } from './relocation';
+import { stopTasks } from './stops';
 import { beginSwap } from './swaps';
-import { hasCrashed, finishStart, leaveState, isMachineUp, regionDown, schedulerDown, startAfter } from './tasks';
+import {
+  hasCrashed,
+  finishStart,
+  isTaskOf,
+  leaveState,
+  isMachineUp,
+  regionDown,
+  schedulerDown,
+  startAfter,
+} from './tasks';
 
 /**
  * One step of a region's scheduler for one job. It moves tasks that must leave their machine, and removes and restarts tasks as requested. When the
@@ -23,6 +33,7 @@ export function schedule(twine: Twine, job: Job): void {
   for (const [id, unit] of activeUnits(twine, job)) {
     if (unit.state !== 'active') continue;
     if (isDown) unit.reason = downReason(twine, job.region);
+    else if (unit.removes) advanceRemoval(twine, job, id, unit);
     else if (unit.waiting) advanceControlled(twine, job, id, unit);
     else advance(twine, job, id, unit);
   }
@@ -71,9 +82,17 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
   } else if (unit.inFlight === 0) endUnit(twine, job, id, unit, 'done', null);
 }
 
+function advanceRemoval(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
+  stopTasks(twine, job, id, unit);
+  const left = unit.waiting?.size ?? 0;
+  if (left === 0) return endUnit(twine, job, id, unit, 'done', null);
+  wakeControl(twine, job);
+  unit.reason ??= controlReason(job, left);
+}
+
 /** Takes the tasks that need no approval: those that are down, and those that already have what the update brings. */
 export function takeFree(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
-  if (unit.state !== 'active' || !unit.waiting) return;
+  if (unit.state !== 'active' || !unit.waiting || unit.removes) return;
   const isUrgent = twine.fleet.updates.get(id)?.urgency === 'revert';
   for (const slot of [...unit.waiting]) {
     const state = job.tasks.state[slot];
@@ -139,7 +158,7 @@ export function endUnit(
 /** Whether a slot still lacks the result of an update. */
 export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>, slot: number): boolean {
   const { tasks } = job;
-  if (!hasTask(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
+  if (!isTaskOf(job, unit, slot)) return false;
   // A task that starts next to the old one is not up yet.
   const runs = tasks.version[slot] === unit.version && slotVersion(job, slot) === unit.version;
   return !runs || hasCrashed(job, slot);

@@ -98,23 +98,32 @@ export function finishStart(
   return { unit, live };
 }
 
-/** Adds a task in a slot that has none, or at the end, on the job's own version; it starts after a while. */
-export function addSlot(twine: Twine, job: Job, slot: number): void {
+/** Whether a slot has a task that was there when an update was accepted. */
+export const isTaskOf = (job: Job, { acceptedAt }: Pick<UnitUpdate, 'acceptedAt'>, slot: number): boolean =>
+  hasTask(job, slot) && (job.tasks.bornAt[slot] ?? 0) <= acceptedAt;
+
+/**
+ * Adds a task in a slot that has none, or at the end; it starts after a while, on the job's own version.
+ * @param version of an update that makes the task, and waits for it
+ */
+export function addSlot(twine: Twine, job: Job, slot: number, version?: number): void {
   const { tasks } = job;
   if (slot < job.size) job.holes -= 1;
   else job.size += 1;
   job.unavailable += 1;
-  tasks.state[slot] = DOWN;
-  tasks.version[slot] = job.version;
-  tasks.update[slot] = job.update;
+  tasks.version[slot] = version ?? job.version;
+  tasks.update[slot] = version === undefined ? job.update : 0;
   tasks.machine[slot] = slot;
+  tasks.state[slot] = DOWN;
   if (!isMachineUp(twine, job, slot)) tasks.machine[slot] = spareMachine(twine, job.region);
+  const isUp = isMachineUp(twine, job, slot);
+  if (isUp && version !== undefined) tasks.state[slot] = UPDATING;
   tasks.crashes[slot] = 0;
   tasks.bornAt[slot] = twine.world.now;
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   const change = { job: job.name, slot, why: 'resize', update: null, previous: null } as const;
-  twine.notify({ kind: 'task', from: 'gone', to: 'down', ...change });
-  if (isMachineUp(twine, job, slot)) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
+  twine.notify({ kind: 'task', from: 'gone', to: nameOfState(tasks.state[slot] ?? DOWN), ...change });
+  if (isUp) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
 }
 
 /** Removes a task. If it is not the last it leaves a hole, which goes when the tasks behind it go. */

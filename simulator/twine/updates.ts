@@ -11,9 +11,10 @@ import {
   type UnitUpdate,
   type FleetUpdate,
 } from './fleet';
-import { DOWN, hasTask, RUNNING, type Job } from './job';
+import { DOWN, RUNNING, type Job } from './job';
+import { makeTasksAgain, countRemovedTasks } from './removals';
 import { activeUnits, endUnit, schedule } from './scheduler';
-import { hasCrashed, isMachineUp, releaseFlight } from './tasks';
+import { hasCrashed, isMachineUp, isTaskOf, releaseFlight } from './tasks';
 
 /** The part of an update that concerns one job. */
 export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
@@ -32,7 +33,11 @@ export interface FleetUpdateRequest extends Pick<FleetUpdate, 'id' | 'urgency' |
 export function busyWith(
   fleet: TwineFleet,
   id: string,
-  { job, exclude = [], updatedBy = [] }: UpdateTarget,
+  {
+    job,
+    exclude = [],
+    updatedBy = [],
+  }: Pick<UpdateTarget, 'job'> & Partial<Pick<UpdateTarget, 'exclude' | 'updatedBy'>>,
 ): string | null {
   const excluded = withReverts(fleet, exclude);
   const keepsOff = (other: string): boolean => {
@@ -89,7 +94,8 @@ export function commandUpdate(
 export function unitProgress(twine: Twine, unit: UnitUpdate): UnitProgress {
   const job = twine.fleet.jobs.get(unit.job);
   const counts = { targeted: unit.slots.length, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 };
-  if (job) for (const slot of unit.slots) tally(twine, job, unit, slot, counts);
+  const isRemoved = unit.removes && unit.state === 'done';
+  if (job && !isRemoved) for (const slot of unit.slots) tally(twine, job, unit, slot, counts);
   else counts.gone = unit.slots.length;
   const reason = unit.reason ?? undefined;
   return { id: unit.job, state: unitState(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
@@ -101,7 +107,8 @@ export function countOutdatedTasks({ fleet, world }: Twine, target: UpdateTarget
   const wish = { ...target, version: internName(fleet, target.version), urgency: 'normal' } as const;
   const slots = [...listArrivingSlots(fleet, job, wish), ...chooseSlots(fleet, job, wish, world.now)];
   const down = slots.filter((slot) => job.tasks.version[slot] === wish.version && job.tasks.state[slot] !== RUNNING);
-  return { outdated: slots.length, down: down.length };
+  const missing = isOfAllTasks(target) ? countRemovedTasks(job) : 0;
+  return { outdated: slots.length + missing, down: down.length };
 }
 
 function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void {
@@ -111,6 +118,8 @@ function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void
     if (deployOfUpdate(id) === deployOfUpdate(update.id))
       endUnit(twine, job, id, earlier, 'superseded', `superseded by ${update.id}`);
   const version = internName(fleet, target.version);
+  const isBack = job.removed !== null && isOfAllTasks(target);
+  if (isBack) makeTasksAgain(twine, job, version);
   const wish = { ...target, version, urgency: update.urgency };
   const [coming, chosen] = [listArrivingSlots(fleet, job, wish), chooseSlots(fleet, job, wish, world.now)];
   const slots = Int32Array.from([...coming, ...chosen]);
@@ -118,7 +127,7 @@ function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void
   const progress = { ...freshProgress(), cursor: coming.length, inFlight: coming.length };
   update.units.set(job.name, { ...progress, job: job.name, version, acceptedAt: world.now, slots, waiting });
   for (const slot of coming) takeOver(twine, job, slot, internName(fleet, update.id));
-  if (update.wholeUnit || revertsWholeUnit(twine, job, updatedBy)) {
+  if (update.wholeUnit || isBack || revertsWholeUnit(twine, job, updatedBy)) {
     job.version = version;
     job.update = internName(fleet, update.id);
   }
@@ -132,6 +141,10 @@ function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void
     ...{ updatedBy: undone, isPart, exclude },
   });
 }
+
+/** Whether it is an update of all tasks, which makes those that a removal has taken. */
+const isOfAllTasks = ({ amount, updatedBy }: UpdateTarget): boolean =>
+  updatedBy === undefined && 'all' in (amount ?? { all: true });
 
 /** The updates that set the versions to which tasks return, if their job is to run that version now. */
 const findInherited = (fleet: TwineFleet, { id, targets }: FleetUpdateRequest): string[] =>
@@ -180,7 +193,7 @@ type UpdateCounts = { -readonly [K in 'updated' | 'live' | 'failed' | 'unreachab
 
 function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: UpdateCounts): void {
   const { tasks } = job;
-  if (!hasTask(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
+  if (!isTaskOf(job, unit, slot)) counts.gone += 1;
   else if (tasks.state[slot] === DOWN && !isMachineUp(twine, job, slot)) counts.unreachable += 1;
   else if (unit.rejected.has(slot) && tasks.version[slot] !== unit.version) {
     counts.updated += 1;

@@ -9,27 +9,14 @@ import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createNotifyActivities } from '../../activities/notify';
 import { cloudEvent } from '../../domain/notify/cloudEvents';
-import { FORMAT_NAMES, formatFor, type FormatName } from '../../domain/notify/formats';
+import { formatFor, KEYLESS_FORMATS, type FormatName } from '../../domain/notify/formats';
 import type { Notice } from '../../domain/notify/notice';
 import { slack } from '../../domain/notify/slack';
 import type { Notifications } from '../../settings/notifications';
 import { parseRegistry } from '../../settings/registry';
+import { REVERTED as NOTICE } from '../builders/notices';
 
 const PIPELINES = join(__dirname, '../../docs/reference/pipelines.md');
-
-const NOTICE: Notice = {
-  id: 'deploy/kvstore/12/deploy/1/reverted/1',
-  on: 'reverted',
-  at: '2026-11-23T17:00:00.000Z',
-  pipeline: 'kvstore',
-  release: 'kvstore/12',
-  deploy: 'kvstore/12/deploy',
-  phase: 'half',
-  pushType: 'twine',
-  artifacts: [{ name: 'executable', version: 'kv:12' }],
-  reason: 'errors is 0.2 & rising, above the limit of <0.05>',
-  actor: null,
-};
 
 describe('events use the words of CDEvents where they have some', () => {
   test.each<[string, Partial<Notice>, string, object]>([
@@ -85,6 +72,7 @@ describe('events use the words of CDEvents where they have some', () => {
     ['a deploy that pauses', { on: 'paused' }, 'dev.conveyor.deploy.paused', 'kvstore/12/deploy'],
     ['a release that pauses', { on: 'paused', deploy: null }, 'dev.conveyor.release.paused', 'kvstore/12'],
     ['a deploy of nothing', { artifacts: [] }, 'dev.conveyor.deploy.reverted', 'kvstore/12/deploy'],
+    ['a deploy that breaks an offer', { on: 'offer-broken' }, 'dev.conveyor.offer.broken', 'kvstore/12/deploy'],
   ])('and in our own where they have none: %s', (_title, fields, type, subject) => {
     const notice = { ...NOTICE, ...fields };
     expect(cloudEvent(notice)).toMatchObject({ type, subject, data: notice });
@@ -95,6 +83,12 @@ describe('events use the words of CDEvents where they have some', () => {
     expect(text).toBe('kvstore/12/deploy reverted: errors is 0.2 &amp; rising, above the limit of &lt;0.05&gt;');
     expect(blocks).toHaveLength(2);
     expect(JSON.stringify(blocks)).toContain('phase half · executable@kv:12');
+  });
+
+  test('Slack says that a deploy has broken an offer', () => {
+    const reason = 'vpc 1.0.0 of kvstore does not fit auth/deploy, which wishes for ^2';
+    const { text } = slack.body({ ...NOTICE, on: 'offer-broken', reason }) as { text: string };
+    expect(text).toBe(`kvstore/12/deploy broke an offer: ${reason}`);
   });
 
   test('Slack shows what others wrote on one line, and makes no mention, link or control character of it', () => {
@@ -114,7 +108,7 @@ describe('events use the words of CDEvents where they have some', () => {
     expect(formatFor(host)).toMatchObject({ contentType }),
   );
 
-  test.each(FORMAT_NAMES)('the format %s goes to whatever host, and holds which deploy it is about', (name) => {
+  test.each(KEYLESS_FORMATS)('the format %s goes to whatever host, and holds which deploy it is about', (name) => {
     const format = formatFor('hooks.slack.com', name);
     expect(formatFor('chat.example.org', name)).toBe(format);
     expect(JSON.stringify(format?.body(NOTICE))).toContain('kvstore/12/deploy');
@@ -130,7 +124,7 @@ describe('a notification is delivered', () => {
   let receiver: Server;
   let base: string;
   let deliveries: Delivery[];
-  let answer: { status: number; headers?: Record<string, string> };
+  let answer: { status: number; headers?: Record<string, string>; json?: (path: string) => object };
 
   beforeEach(async () => {
     deliveries = [];
@@ -140,7 +134,8 @@ describe('a notification is delivered', () => {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         deliveries.push({ path: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() });
-        if (answer.status > 0) response.writeHead(answer.status, answer.headers).end();
+        if (answer.status > 0)
+          response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.json?.(request.url ?? '')));
       });
     });
     await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
@@ -154,12 +149,17 @@ describe('a notification is delivered', () => {
   const KEY = Buffer.from('a key of twenty-four byte');
   const FIRST = `whsec_${KEY.toString('base64')}`;
 
-  function notify(url: string, config: object = {}, env: Record<string, string> = {}, event = NOTICE): Promise<void> {
+  function notify(
+    url: string,
+    config: object = {},
+    env: Record<string, string> = {},
+    event = NOTICE,
+  ): Promise<unknown> {
     const { notifications } = parseRegistry({ notifications: { internal: true, ...config } }, env);
     return run(url, notifications, event);
   }
 
-  function run(url: string, notifications: Notifications, event = NOTICE, format?: FormatName): Promise<void> {
+  function run(url: string, notifications: Notifications, event = NOTICE, format?: FormatName): Promise<unknown> {
     const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
     return activity.run(createNotifyActivities({ clock: wallClock, registry: { notifications } }).notify, {
       ...{ url, event },
@@ -178,7 +178,9 @@ describe('a notification is delivered', () => {
     const { notifications } = parseRegistry({ notifications: { internal: true } }, {});
     await expect(run(base, notifications, NOTICE, 'pager' as 'slack')).rejects.toMatchObject({
       ...{ type: 'notification-refused', nonRetryable: true },
-      message: expect.stringMatching(/does not know the format pager, only cloudevents and slack/) as string,
+      message: expect.stringMatching(
+        /does not know the format pager, only cloudevents, slack, .* and datadog/,
+      ) as string,
     });
     expect(deliveries).toEqual([]);
   });
@@ -247,6 +249,163 @@ describe('a notification is delivered', () => {
     const env = { ...process.env, CONVEYOR_NOTIFY_SECRET: SECOND };
     const printed = execFileSync('sh', ['-c', line], { env, encoding: 'utf8' }).trim();
     expect(printed).toBe(madeFor(SECOND, 'https://hooks.example.org/ci').toString('base64'));
+  });
+
+  /** Sends to a receiver of the settings. */
+  function notifyNamed(to: string, receivers: readonly object[], env: Record<string, string> = {}, event = NOTICE) {
+    const { notifications } = parseRegistry(
+      { notifications: { receivers, links: 'https://conveyor.example.org/' } },
+      env,
+    );
+    const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+    const { notify: send } = createNotifyActivities({ clock: wallClock, registry: { notifications } });
+    return activity.run(send, { to, event });
+  }
+
+  describe('to a receiver that the settings name', () => {
+    const PAGER = 'a key of PagerDuty, of 32 letters';
+
+    test('with the key of its service, which is in no signature and no error', async () => {
+      const receivers = [{ name: 'pager', format: 'pagerduty', url: `${base}/v2/enqueue`, keyEnv: 'PAGER' }];
+      await notifyNamed('pager', receivers, { PAGER });
+      expect(deliveries[0]).toMatchObject({ path: '/v2/enqueue' });
+      expect(JSON.parse(deliveries[0]!.body)).toMatchObject({
+        routing_key: PAGER,
+        client_url: 'https://conveyor.example.org/releases/kvstore/12/deploy',
+      });
+      expect(deliveries[0]!.headers).not.toHaveProperty('webhook-signature');
+      answer = { status: 400 };
+      const failure = await notifyNamed('pager', receivers, { PAGER }).catch(String);
+      expect(failure).toMatch(/a notification to pager cannot be sent: it answered with status 400/);
+    });
+
+    test('at the address of a variable, signed with its own key where its service wants none', async () => {
+      const receivers = [{ name: 'ci', urlEnv: 'HOOK', keyEnv: 'FIRST' }];
+      await notifyNamed('ci', receivers, { HOOK: `${base}/ci`, FIRST });
+      expect(deliveries[0]?.path).toBe('/ci');
+      expect(given(0)).toBe(signatures(0, [KEY]));
+    });
+
+    test('below its address, where its service closes what it had opened', async () => {
+      const receivers = [{ name: 'genie', format: 'opsgenie', url: `${base}/v2/alerts/`, keyEnv: 'GENIE' }];
+      await notifyNamed('genie', receivers, { GENIE: PAGER }, { ...NOTICE, on: 'succeeded' });
+      expect(deliveries[0]).toMatchObject({
+        path: '/v2/alerts/conveyor%2Fkvstore%2F12/close?identifierType=alias',
+        headers: { authorization: `GenieKey ${PAGER}` },
+      });
+    });
+
+    test('and nothing where its service has no place for the notice', async () => {
+      await notifyNamed('forge', [{ name: 'forge', format: 'github', url: base, keyEnv: 'TOKEN' }], { TOKEN: PAGER });
+      expect(deliveries).toEqual([]);
+    });
+
+    test.each<[string, string, RegExp]>([
+      ['that the settings do not have', 'stranger', /notification to stranger .* has no receiver of that name/],
+      ['whose key is unset', 'pager', /notification to pager .* variable of its key is not set/],
+      ['whose address is unset', 'ci', /notification to ci .* variable of its address is not set/],
+    ])('but not to one %s', async (_title, to, message) => {
+      const receivers = [
+        { name: 'pager', format: 'pagerduty', keyEnv: 'UNSET' },
+        { name: 'ci', urlEnv: 'UNSET' },
+      ];
+      await expect(notifyNamed(to, receivers)).rejects.toMatchObject({
+        ...{ type: 'notification-refused', nonRetryable: true },
+        message: expect.stringMatching(message) as string,
+      });
+    });
+
+    test.each<[object, RegExp]>([
+      [{ name: 'pager', format: 'pagerduty' }, /wants a key: expected keyEnv/],
+      [{ name: 'ci' }, /expected a url, or urlEnv/],
+      [{ name: 'ci', url: 'https://x.example', urlEnv: 'X' }, /url or urlEnv, not both/],
+      [{ url: 'https://x.example' }, /expected a name, or only url and keyEnv/],
+      [{ name: 'Pager', url: 'https://x.example' }, /lower-case/],
+      [{ name: 'ci', url: 'https://x.example', format: 'pager' }, /format/],
+      [{ name: 'chat', format: 'slack-app', keyEnv: 'X' }, /expected a channel/],
+      [{ name: 'ci', url: 'https://x.example', channel: 'C012AB3CD' }, /expected a channel with the format slack-app/],
+    ])('settings with %j are refused with the mistake', (receiver, message) => {
+      expect(() => parseRegistry({ notifications: { receivers: [receiver] } }, {})).toThrow(message);
+    });
+
+    test('and two receivers never share a name', () => {
+      const receivers = ['a', 'b'].map((host) => ({ name: 'ci', url: `https://${host}.example.org` }));
+      expect(() => parseRegistry({ notifications: { receivers } }, {})).toThrow(/two .*receivers have the name ci/);
+    });
+  });
+
+  describe('by a bot in Slack', () => {
+    const TOKEN = 'xoxb-a-token-of-the-bot-of-an-app';
+    const THREAD = { channel: 'C012AB3CD', ts: '1503435956.000247' };
+    const ok = { ok: true, ...THREAD };
+
+    const post = (event: Partial<Notice> = {}, thread?: typeof THREAD) => {
+      const receivers = [
+        { name: 'chat', format: 'slack-app', url: `${base}/api`, keyEnv: 'TOKEN', channel: 'C012AB3CD' },
+      ];
+      const { notifications } = parseRegistry({ notifications: { receivers } }, { TOKEN });
+      const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+      const { notify: send } = createNotifyActivities({ clock: wallClock, registry: { notifications } });
+      return activity.run(send, { to: 'chat', event: { ...NOTICE, ...event }, ...(thread ? { thread } : {}) });
+    };
+    const calls = () => deliveries.map(({ path, body }) => [path, JSON.parse(body) as object]);
+
+    test('the first notice of a release makes a message, which is remembered', async () => {
+      answer = { status: 200, json: () => ok };
+      expect(await post()).toEqual({ thread: THREAD });
+      expect(deliveries[0]?.headers).toMatchObject({ authorization: `Bearer ${TOKEN}` });
+      expect(calls()).toMatchObject([
+        ['/api/chat.postMessage', { channel: 'C012AB3CD', text: expect.any(String) as string }],
+      ]);
+    });
+
+    test('later ones change that message, and add to its thread', async () => {
+      answer = { status: 200, json: () => ok };
+      expect(await post({ on: 'succeeded' }, THREAD)).toEqual({ thread: THREAD });
+      expect(calls()).toMatchObject([
+        ['/api/chat.update', { ts: THREAD.ts }],
+        ['/api/chat.postMessage', { thread_ts: THREAD.ts }],
+      ]);
+    });
+
+    test('a message that was deleted is posted again', async () => {
+      const gone = { ok: false, error: 'message_not_found' };
+      answer = { status: 200, json: (path) => (path.endsWith('update') ? gone : { ...ok, ts: '1503435957.000100' }) };
+      expect(await post({}, THREAD)).toEqual({ thread: { ...THREAD, ts: '1503435957.000100' } });
+    });
+
+    test.each<[object | string, string, RegExp]>([
+      [{ ok: false, error: 'channel_not_found' }, 'notification-refused', /Slack refuses it: channel_not_found/],
+      [{ ok: false, error: 'ratelimited' }, 'notification-undelivered', /ratelimited/],
+      [{ ok: false, error: '<script>' }, 'notification-refused', /no reason/],
+      [{ ok: true }, 'notification-refused', /names no message/],
+      [{ ok: true, channel: 'C1', ts: '../x' }, 'notification-refused', /names no message/],
+      ['<html>', 'notification-undelivered', /not answer as Slack does/],
+    ])('the answer %j, with status 200, means %s', async (given, type, message) => {
+      answer = { status: 200, json: () => given as object };
+      await expect(post()).rejects.toMatchObject({ type, message: expect.stringMatching(message) as string });
+    });
+
+    test.each<[Partial<Notice>, readonly string[]]>([
+      [{ on: 'paused' }, ['pause', 'resume', 'revert']],
+      [{ on: 'paused', id: 'release/kvstore/12/deploy/1/approval/paused' }, ['pick']],
+      [{ on: 'succeeded' }, ['revert']],
+      [{ on: 'reverted' }, []],
+    ])('a notice %j has the buttons %j, each for its deploy', async (event, verbs) => {
+      answer = { status: 200, json: () => ok };
+      await post(event);
+      const values = [...(deliveries[0]?.body ?? '').matchAll(/"value":"(\w+) kvstore\/12\/deploy"/g)].map(
+        ([, verb]) => verb,
+      );
+      expect(values).toEqual(verbs);
+    });
+  });
+
+  test('and is asked again when a receiver wants it, not before', async () => {
+    answer = { status: 429, headers: { 'retry-after': '120' } };
+    await expect(notify(base)).rejects.toMatchObject({
+      ...{ type: 'notification-undelivered', nonRetryable: false, nextRetryDelay: 120_000 },
+    });
   });
 
   test('to an address that only the worker knows', async () => {

@@ -16,6 +16,7 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
     expect(await archive.mark()).toBeNull();
     expect(await archive.findKnown(['a'])).toEqual(new Set());
     expect((await archive.tallies(ALL)).releases).toEqual([]);
+    expect(await archive.findReleases('a', 10)).toEqual([]);
   });
 
   test('has each row once however often it is written, also in one batch, and how far it was read', async () => {
@@ -30,6 +31,25 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
     expect(await archive.findKnown([...rows.map(({ key }) => key), 'else'])).toEqual(
       new Set(rows.map(({ key }) => key)),
     );
+  });
+
+  test('finds releases by a text in their artifacts, newest first, whatever is in it', async () => {
+    const archive = open();
+    const having = (revision: string) => ({ artifacts: JSON.stringify([{ name: 'source', version: revision }]) });
+    await archive.write(
+      [1, 2, 3].flatMap((n) => archived(n, having(n === 2 ? `it's 100%_\\` : '4F0C1D2E'))),
+      mark(5),
+      null,
+    );
+    expect(await archive.findReleases('4f0c1d2', 10)).toEqual(
+      [3, 1].map((n) => ({
+        ...{ pipeline: 'kvstore', release: n, state: 'succeeded', cause: null, ...having('4F0C1D2E') },
+        ...{ startedMs: n * HOUR_MS - HOUR_MS / 2, endedMs: n * HOUR_MS },
+      })),
+    );
+    expect((await archive.findReleases('4f0c1d2', 1)).map(({ release }) => release)).toEqual([3]);
+    expect((await archive.findReleases(`it's 100%_`, 10)).map(({ release }) => release)).toEqual([2]);
+    expect(await archive.findReleases('%', 10)).toHaveLength(1);
   });
 
   test('counts what ended in the time asked for, by category as the last release has it, or all together', async () => {

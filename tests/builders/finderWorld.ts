@@ -115,6 +115,7 @@ export class FinderWorld {
       workflow: { getHandle },
       schedule,
       withDeadline: (_: number, work: () => unknown) => work(),
+      withAbortSignal: (_: AbortSignal, work: () => unknown) => work(),
     } as unknown as Client;
   }
 

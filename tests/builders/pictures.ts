@@ -6,6 +6,7 @@ import { finderTable } from '../../render/finders';
 import { freshnessText } from '../../features/freshness/render/freshness';
 import { deployTable, historyTable, pipelineTable, releaseTable } from '../../render/lists';
 import type { View } from '../../render/paint';
+import { renderOfferList, renderPipelineOffers, renderWishChecks } from '../../render/offers';
 import { renderPipeline } from '../../render/pipeline';
 import { renderRelease } from '../../render/release';
 import { renderSubscribers } from '../../render/subscribers';
@@ -15,7 +16,17 @@ import { auditEntry, type AuditRecord } from '../../domain/audit/record';
 import type { Bug } from '../../features/bugs/domain/bug';
 import type { FreshnessReport } from '../../features/freshness/domain/report';
 import type { ChainVerification } from '../../settings/audit/files';
-import type { DeployStatus, FinderView, HistoryRow, Pause, PipelineStatus, ReleaseStatus } from '../../domain/views';
+import type {
+  DeployStatus,
+  FinderView,
+  HistoryRow,
+  OfferList,
+  Pause,
+  PipelineOffers,
+  PipelineStatus,
+  ReleaseStatus,
+  WishCheck,
+} from '../../domain/views';
 import { action, children, deploy, phase, pipeline, release, revertedDeploy } from './cliSamples';
 
 /** Rich states, in which everything that can be long is long, and their output for people. */
@@ -173,6 +184,45 @@ const freshness: FreshnessReport = {
   ],
 };
 
+const pipelineOffers: PipelineOffers = {
+  ...{ id: 'payments-network', kind: 'offers' },
+  offers: [
+    {
+      ...{ name: 'address-of-the-ledger', version: '2026.11.20-rc.3', state: 'made', seq: 4 },
+      ...{ since: at('13:00:00'), release: 113, action: 'deploy-europe', to: ['payments-*', 'shop-europe'] },
+      value: { address: 'ledger.payments.eu-west.example:8443', authority: 'payments-authority-2026' },
+      users: [
+        {
+          ...{ user: 'payments-settlement/deploy-europe', behind: true },
+          pins: [
+            { release: 1, seq: 3, range: '^2026.11', parts: ['address', 'authority'], behind: true },
+            { release: 2, seq: 4, range: null, parts: [''], behind: false },
+          ],
+        },
+      ],
+    },
+    {
+      ...{ name: 'dns', version: null, state: 'unmade', seq: null, since: null, release: null, action: null },
+      ...{ value: null, to: ['*'], users: [] },
+    },
+  ],
+  changes: [{ release: 114, action: 'deploy-europe', offers: ['address-of-the-ledger'] }],
+};
+
+const offerList: OfferList = {
+  offers: pipelineOffers.offers.slice(0, 1).map(({ name, version, to }) => ({
+    ...{ id: `${pipelineOffers.id}/${name}`, kind: 'offer', pipeline: pipelineOffers.id, name, version, to },
+    ...{ state: 'withdrawing', since: at('13:00:00'), release: 113, users: 1 },
+  })),
+  ...{ more: 1, unasked: 1, unread: [{ id: 'shop-network', problem: PROBLEM }] },
+};
+
+const wishCheck: WishCheck = {
+  ...{ pipeline: 'payments-settlement', from: 'payments-network', offer: 'address-of-the-ledger', range: '^2026.12' },
+  ...{ parts: ['address'], verdict: 'does-not-fit', allowed: false },
+  why: 'payments-network offers address-of-the-ledger 2026.11.20-rc.3, but the wish is for ^2026.12',
+};
+
 /** One line per row, and sentences about single rows below. */
 export const LISTS: Readonly<
   Record<string, { readonly ids: readonly string[]; draw(view: View, wide?: boolean): string }>
@@ -191,6 +241,10 @@ export const LISTS: Readonly<
   },
   history: { ids: [LONG_ID, 'kvstore/13'], draw: (view, wide) => historyTable(history, view, wide) },
   'list finders': { ids: [finder.id], draw: (view, wide) => finderTable([finder], view, wide) },
+  'offers list': {
+    ids: ['payments-network/address-of-the-ledger'],
+    draw: (view, wide) => renderOfferList(offerList, view, wide ?? false),
+  },
   'bugs list': { ids: ['bug/7'], draw: (view, wide) => bugTable([bug], view, wide) },
   audit: { ids: ['2m 10s ago'], draw: (view, wide) => auditTable(records, view, wide ?? false) },
   freshness: { ids: ['payments-ledger'], draw: (view, wide) => freshnessText(freshness, 1, view, wide) },
@@ -211,6 +265,8 @@ export const STATUSES: Readonly<Record<string, (view: View) => string>> = {
   'status of a release': (view) => renderRelease(longRelease, [longDeploy], view),
   'status of a deploy': (view) => renderDeploy(longDeploy, view),
   'status of a reverted deploy': (view) => renderDeploy(revertedDeploy(), view),
+  'offers show': (view) => renderPipelineOffers(pipelineOffers, view),
+  'offers check': (view) => renderWishChecks([wishCheck, { ...wishCheck, verdict: 'fits', why: null }], view),
   'bugs show': (view) => bugText(bug, view),
   'audit --verify': (view) => verificationText([chain], view),
   'config why': (view) => renderSubscribers(subscribers as never, view).join('\n'),
@@ -226,6 +282,8 @@ export const RICH_CLIENT: Partial<ConveyorClient> = {
   listReleases: () => Promise.resolve([{ ...longRelease, problem: PROBLEM }]),
   listDeploys: () => Promise.resolve([{ ...longDeploy, problem: PROBLEM }]),
   listFinders: () => Promise.resolve([finder]),
+  listOffers: () => Promise.resolve(offerList),
+  offers: () => Promise.resolve(pipelineOffers),
   listBugs: () => Promise.resolve([bug]),
   history: () => Promise.resolve([...history]),
   freshness: () => Promise.resolve(freshness),
@@ -236,6 +294,8 @@ export const RICH_COMMANDS: readonly string[] = [
   ...[longPipeline, longRelease, longDeploy].map(({ id }) => `status ${id}`),
   ...['pipelines', 'releases', 'deploys', 'finders'].map((kind) => `list ${kind}`),
   ...[
+    'offers list',
+    `offers show ${pipelineOffers.id}`,
     'bugs list',
     'bugs show bug/7',
     'freshness',

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Artifact } from '../../domain/artifact';
 import type { PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { Trigger } from '../../domain/views';
+import type { WhereView } from '../../domain/where/view';
 import { createApp } from '../../server/app';
 import type { WebhookSource } from '../../settings/access';
 import { DEFAULT_LIMITS, type FrontClient, type FrontConfig, type ServerDeps } from '../../server/deps';
@@ -16,6 +17,11 @@ export interface Submitted {
   readonly artifacts: readonly Artifact[];
   readonly trigger: Trigger;
 }
+
+const foundNowhere = (asked: string): WhereView => ({
+  ...{ kind: 'where', asked, revision: null, candidates: [], releases: [], total: 0, underWay: 0, succeeded: 0 },
+  searched: { retentionMs: null, older: null, archive: null, repositories: [] },
+});
 
 /** Pipelines in memory that number their releases and recognise keys and artifacts, as the real ones do. */
 export class FakePipelines {
@@ -97,7 +103,13 @@ export class FakePipelines {
       return Promise.resolve([]);
     },
     freshness: () => Promise.resolve({ at: '2026-12-27T06:00:00.000Z', weekly: 0.5, tickets: null, pipelines: [] }),
+    where: (query) => {
+      this.calls.push(['where', query]);
+      return Promise.resolve(foundNowhere(query.revision));
+    },
     listFinders: () => Promise.resolve([{ id: 'commits', kind: 'finder', state: 'answers' } as never]),
+    listOffers: () => Promise.resolve({ offers: [], more: 0, unread: [], unasked: 0 }),
+    offers: (id) => Promise.resolve({ id, kind: 'offers', offers: [], changes: [] }),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);
       return Promise.resolve([]);
@@ -138,12 +150,16 @@ export const ACCESS: FrontConfig['access'] = {
     github: [sourceOf({ name: 'github', actor: 'service:github', secretEnvs: ['G'] })],
     standard: [sourceOf({ name: 'standard', actor: 'service:webhook', secretEnvs: ['S'] })],
   },
+  pagers: {},
   unset: [],
 };
 
 type Given = Partial<ServerDeps> & Partial<FrontConfig>;
 
-export function appOf(
+export const appOf = (pipelines = new FakePipelines(), given: Given = {}): ReturnType<typeof createApp> =>
+  createApp(serverDeps(pipelines, given));
+
+export function serverDeps(
   pipelines = new FakePipelines(),
   {
     access = ACCESS,
@@ -152,13 +168,16 @@ export function appOf(
     policy = null,
     issuers = [],
     configRepositories = [],
+    slack = null,
+    sessions = { url: null, secrets: [], unset: [] },
     ...over
   }: Given = {},
-): ReturnType<typeof createApp> {
-  return createApp({
+): ServerDeps {
+  return {
     client: pipelines.client,
     index: pipelines.index,
-    config: { access, callbacks, groups, policy, issuers, configRepositories },
+    pipelinePage: () => Promise.resolve({ pipelines: [], next: null, total: 0 }),
+    config: { access, callbacks, groups, policy, issuers, configRepositories, sessions, slack },
     copies: '/nowhere',
     reads: 'open',
     limits: DEFAULT_LIMITS,
@@ -166,7 +185,7 @@ export function appOf(
     log: () => undefined,
     isDraining: () => false,
     ...over,
-  });
+  };
 }
 
 export const commit = (n: number): string => `c${n.toString(16).padStart(39, '0')}`;

@@ -1,9 +1,10 @@
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView, VirtualWorld } from '../workflows/world';
 import { judgeConfiguration } from './judgeConfiguration';
+import { judgeOffers } from './judgeOffers';
 import { judgeSteps } from './judgeSteps';
 import { canariesOf, deploysOf, releasesOf, type Deploy } from './play';
-import type { Scenario } from './scenario';
+import { membersOf, type Scenario } from './scenario';
 
 const OUTCOMES = ['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed'];
 const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
@@ -15,13 +16,27 @@ const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The facts that hold at the end of any story: no checker complained, deploys ended with a worded result, and the fleet matches their results. */
-export async function judge(
+export async function judge(world: VirtualWorld, scenario: Scenario): Promise<void> {
+  const { configuration, offering } = scenario;
+  await judgeDeploys(world, scenario, 'deploy');
+  for (const member of membersOf(scenario)) {
+    const story = { ...scenario, ...member };
+    if (member.pipeline !== scenario.pipeline) await judgeDeploys(world, story, 'deploy');
+    if (member.source.actions['early']) await judgeDeploys(world, story, 'early');
+  }
+  if (configuration) await judgeConfiguration(world, await deploysOf(world, scenario.pipeline));
+  if (offering) await judgeOffers(world, scenario, offering);
+  expect(await world.control('GET', '/control/violations')).toEqual([]);
+}
+
+async function judgeDeploys(
   world: VirtualWorld,
-  { pipeline, source, happenings, configuration }: Scenario,
+  { pipeline, source, happenings, jobs: mine, offering }: Scenario,
+  action: string,
 ): Promise<void> {
   const releases = await releasesOf(world, pipeline);
-  const deploys = await deploysOf(world, pipeline);
-  const canaries = source.actions['canary'] ? await canariesOf(world, pipeline) : [];
+  const deploys = await deploysOf(world, pipeline, action);
+  const canaries = source.actions['canary'] && action === 'deploy' ? await canariesOf(world, pipeline) : [];
   const isLockStopped = happenings.some((it) => it.kind === 'temporal' && it.of === 'lock');
   const isTerminated = happenings.some((it) => it.kind === 'temporal' && it.how === 'terminate');
   for (const deploy of [...deploys, ...canaries]) {
@@ -34,13 +49,13 @@ export async function judge(
     if (!isLockStopped) expectBeside(deploy, canaries);
   }
   for (const deploy of deploys) if (deploy.outcome !== null) judgeSteps(world.slow.runs, deploy);
-  const jobs = await world.jobs();
+  const isOwn = ({ name }: JobView): boolean =>
+    mine.some((job) => job.name === name) && (name === `${pipeline}-early`) === (action === 'early');
+  const jobs = (await world.jobs()).filter((job) => offering === undefined || isOwn(job));
   for (const job of jobs) expectSettled(job, deploys);
   for (const canary of canaries) if (!hasFailedLike(canary, canaries)) expectUndone(canary, jobs, deploys);
-  if (configuration) await judgeConfiguration(world, deploys);
   for (const deploy of deploys) expectFollowed(deploy, releases);
   if (source.emergency?.approvals) for (const release of releases) expectApproved(release, deploys);
-  expect(await world.control('GET', '/control/violations')).toEqual([]);
 }
 
 function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {

@@ -9,6 +9,7 @@ import type { Scenario } from './scenario';
 
 /** A person's revert of a deploy or rollback of a release: the request and the answer. */
 export interface AskedBack {
+  readonly pipeline: string;
   readonly verb: 'revert' | 'roll-back';
   /** The release whose deploy was to go back, or that was to be undone. */
   readonly of: number;
@@ -75,7 +76,7 @@ const WITHIN_MS = 2_000 + TURN_MS;
  */
 export async function judgeReverts(
   world: VirtualWorld,
-  { pipeline, happenings }: Scenario,
+  { pipeline, happenings, source }: Scenario,
   asked: readonly AskedBack[],
 ): Promise<void> {
   // A terminated release or deploy begins nothing any more.
@@ -83,15 +84,18 @@ export async function judgeReverts(
   const deploys = await deploysOf(world, pipeline);
   const releases = await releasesOf(world, pipeline);
   const wrong = asked.flatMap((one) => {
+    if (one.pipeline !== pipeline) return [];
     const { verb, of, atMs, answer } = one;
-    if ('refused' in answer) return untrue(one, answer) ?? [];
+    // Rollbacks of several deploys have reasons that one of them does not show.
+    const isOfSeveral = source.actions['early'] !== undefined;
+    if ('refused' in answer) return (isOfSeveral ? undefined : untrue(one, answer)) ?? [];
     if (isStopped) return [];
     const late = (what: string, ms: number): string[] =>
       ms <= WITHIN_MS ? [] : [`${what} ${ms} ms after it was asked for`];
     if (verb === 'roll-back') {
       const rollback = releases.find(({ number }) => number === answer.release);
       const brought = deploys.find(({ release }) => release === answer.release)?.version;
-      const tooFar = brought && answer.seen ? (passedOver(answer.seen, of, brought) ?? []) : [];
+      const tooFar = brought && answer.seen && !isOfSeveral ? (passedOver(answer.seen, of, brought) ?? []) : [];
       return late(`the rollback of release ${of} began`, Date.parse(rollback?.startedAt ?? '') - atMs).concat(tooFar);
     }
     const deploy = deploys.find(({ release }) => release === of);
@@ -131,12 +135,17 @@ const isBad = ({ state }: Pick<Seen, 'state'>, version: string): boolean =>
 /** An earlier release of another version than the one to undo, which is not bad, and neither undone nor being undone. */
 function isEarlierGood(seen: Pick<Seen, 'deploys' | 'state'>, { release, version }: Deploy, of: number): boolean {
   const undone = seen.deploys.find((deploy) => deploy.release === of);
-  const releases = [...(seen.state?.history ?? []), ...(seen.state?.active ?? [])];
-  const trigger = releases.find(({ number }) => number === release)?.trigger;
-  // A follow-on completes another release, and is undone with it.
-  const brought = trigger?.kind === 'follow-on' ? trigger.of : release;
-  const isUndone = releases.some((one) => one.trigger.kind === 'rollback' && one.trigger.of === brought);
+  const brought = findCompleted(seen, release);
+  const isUndone = releasesIn(seen).some((one) => one.trigger.kind === 'rollback' && one.trigger.of === brought);
   return release < of && version !== undone?.version && !isUndone && !isBad(seen, version);
+}
+
+const releasesIn = ({ state }: Pick<Seen, 'state'>) => [...(state?.history ?? []), ...(state?.active ?? [])];
+
+/** The release that a follow-on completes, with which it is undone; another release itself. */
+function findCompleted(seen: Pick<Seen, 'state'>, release: number): number | undefined {
+  const trigger = releasesIn(seen).find(({ number }) => number === release)?.trigger;
+  return trigger?.kind === 'follow-on' ? trigger.of : release;
 }
 
 /** Claims of refusals, and whether they are true. */
@@ -167,7 +176,16 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
     /^release \d+ is being deployed over release \d+/,
     (seen, _, refused) => {
       const [over, under] = (refused.match(/\d+/g) ?? []).map(Number);
-      return seen.state?.deploys.holder?.owner === String(over) && succeededOf(seen).at(-1)?.release === under;
+      const last = succeededOf(seen).at(-1)?.release;
+      const isOver = last !== undefined && findCompleted(seen, last) === under;
+      return seen.state?.deploys.holder?.owner === String(over) && isOver;
+    },
+  ],
+  [
+    /^release \d+ is being deployed; revert that one$/,
+    ({ state }, { of }, refused) => {
+      const said = /\d+/.exec(refused)?.[0];
+      return state?.deploys.holder?.owner === said && said !== String(of);
     },
   ],
   [
@@ -177,6 +195,14 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
   [
     /^it has not started$/,
     ({ state }, { of }) => state?.active.some(({ number, state: now }) => number === of && now === 'queued') === true,
+  ],
+  [
+    /^no earlier release had (\S+), which the pipeline file now deploys/,
+    (seen, { of }, refused) => {
+      const [, artifact = ''] = /had (\S+),/.exec(refused) ?? [];
+      const had = ({ release, version }: Deploy): boolean => release < of && version.includes(`${artifact}@`);
+      return !succeededOf(seen).some(had);
+    },
   ],
   [/^its end is being recorded/, ({ state }, { of }) => state?.active.some(({ number }) => number === of) === true],
 ];

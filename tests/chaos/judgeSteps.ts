@@ -35,7 +35,8 @@ const isSame = (run: StepRun, { phase, time, index }: StepRun): boolean =>
   run.phase === phase && run.time === time && run.index === index;
 
 function runsOf(all: readonly SlowRun[], { id, release }: Deploy): StepRun[] {
-  const prefix = `${workflowIds.deploy(id.split('/')[0] ?? '', release, 'deploy', 1)}/`;
+  const [pipeline = '', , action = ''] = id.split('/');
+  const prefix = `${workflowIds.deploy(pipeline, release, action, 1)}/`;
   return all.flatMap((run) => {
     if (!run.runId.startsWith(prefix)) return [];
     const [phase, time = '', index = ''] = run.runId.slice(prefix.length).split('/');

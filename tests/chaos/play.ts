@@ -1,19 +1,27 @@
-import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { WorkflowNotFoundError, WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineState } from '../../domain/pipeline/state';
+import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { CommandInput } from '../../domain/verbs';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { CALM } from '../workflows/flows';
 import { executable, HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
 import { PATH, REPOSITORY } from './configuration';
 import { HORIZON_MS } from './dice';
+import { judgeWaiting } from './judgeOffers';
 import { seeMoment, type AskedBack } from './judgeReverts';
-import type { Happening, Scenario } from './scenario';
+import { findCircle } from './offerCircles';
+import { LAST_VERSION } from './offers';
+import { OfferWatch } from './offerWatch';
+import { membersOf, type Happening, type Member, type Offering, type Scenario } from './scenario';
 
 const DAY = 24 * HOUR;
 /** How long a person may take to tidy up. */
 const PATIENCE_MS = 72 * HOUR;
 const LOOK_MS = 5 * MINUTE;
+const QUIET_LOOKS = 3;
+/** The interval of looks at offers. */
+const GLANCE_MS = 2 * MINUTE;
 export const CANARY_ATTEMPTS = [1, 2];
 
 /**
@@ -25,12 +33,24 @@ export async function play(
   scenario: Scenario,
   log: (line: string) => void,
 ): Promise<readonly AskedBack[]> {
-  const story = new Story(world, scenario, log);
+  const watch = scenario.offering && new OfferWatch(world, scenario, log);
+  const story = new Story(world, scenario, log, watch);
+  try {
+    const askedBack = await playAll(story, world, scenario);
+    expect([...(watch?.wrong ?? [])]).toEqual([]);
+    return askedBack;
+  } finally {
+    watch?.end();
+  }
+}
+
+async function playAll(story: Story, world: VirtualWorld, scenario: Scenario): Promise<readonly AskedBack[]> {
   await world.sleep(DAY - ((await world.now()) % DAY));
   await story.begin();
   for (const happening of scenario.happenings) await story.comes(happening);
   await story.tidyUp();
   await story.tend();
+  if (scenario.offering) await story.conclude(scenario.offering);
   return story.askedBack;
 }
 
@@ -38,12 +58,16 @@ export async function play(
 export type Deploy = DeployStatus & { readonly release: number };
 
 /** The deploys of a pipeline's releases, oldest first; a release that ended before its deploy has none. */
-export const deploysOf = (world: VirtualWorld, pipeline: string): Promise<Deploy[]> =>
-  runsOf(world, pipeline, 'deploy');
+export const deploysOf = (world: VirtualWorld, pipeline: string, action = 'deploy'): Promise<Deploy[]> =>
+  runsOf(world, pipeline, action);
 
 /** The deploy of one release; null if there is none. */
-export const deployOf = (world: VirtualWorld, pipeline: string, release: number): Promise<Deploy | null> =>
-  runOf(world, pipeline, release, 'deploy', 1);
+export const deployOf = (
+  world: VirtualWorld,
+  pipeline: string,
+  release: number,
+  action = 'deploy',
+): Promise<Deploy | null> => runOf(world, pipeline, release, action, 1);
 
 /** … and its canaries, with all attempts. */
 export async function canariesOf(world: VirtualWorld, pipeline: string): Promise<Deploy[]> {
@@ -62,9 +86,11 @@ export async function releasesOf(world: VirtualWorld, pipeline: string): Promise
   return Promise.all(numbers.map((number) => world.releaseStatus(pipeline, number)));
 }
 
+/** The releases that have started: others have no workflow. */
 async function numbersOf(world: VirtualWorld, pipeline: string): Promise<number[]> {
-  const { nextNumber } = await world.pipeline(pipeline).query<PipelineState>('pipeline');
-  return Array.from({ length: nextNumber - 1 }, (_, index) => index + 1);
+  const { nextNumber, history } = await world.pipeline(pipeline).query<PipelineState>('pipeline');
+  const absent = new Set(history.flatMap(({ number, neverStarted }) => (neverStarted ? [number] : [])));
+  return Array.from({ length: nextNumber - 1 }, (_, index) => index + 1).filter((number) => !absent.has(number));
 }
 
 async function runOf(
@@ -85,9 +111,10 @@ async function runOf(
 class Story {
   readonly askedBack: AskedBack[] = [];
   private startMs = 0;
-  private releases = 0;
-  /** HTTP faults by id, and the times at which they end. */
-  private readonly lifts: { id: string; atMs: number }[] = [];
+  /** The newest release of each pipeline. */
+  private readonly releases = new Map<string, number>();
+  /** The ends of HTTP faults and of trouble with messages. */
+  private readonly lifts: { id: string; atMs: number; end: () => unknown }[] = [];
   /** By workflow id. */
   private readonly looks = new Map<string, number>();
   /** Versions of the proposed changes, by the build that they bring. */
@@ -97,15 +124,32 @@ class Story {
     private readonly world: VirtualWorld,
     private readonly scenario: Scenario,
     private readonly log: (line: string) => void,
+    private readonly watch: OfferWatch | undefined,
   ) {}
 
   async begin(): Promise<void> {
-    const { seed, jobs, source } = this.scenario;
-    await this.world.control('POST', '/control/reset', { seed });
-    for (const { name, region, tasks, more } of jobs) await this.world.job(name, region, tasks, more);
+    const members = membersOf(this.scenario);
+    await this.world.control('POST', '/control/reset', { seed: this.scenario.seed });
+    this.world.messages.reset(this.scenario.seed);
+    for (const { name, region, tasks, more } of members.flatMap(({ jobs }) => jobs))
+      await this.world.job(name, region, tasks, more);
     await this.configure();
-    await this.world.apply(source, { ...CALM, reconcileIntervalMs: HOUR });
+    for (const { source } of members) await this.apply(source);
     this.startMs = await this.world.now();
+  }
+
+  /** A retired pipeline continues with its records. */
+  private async apply(source: PipelineSource): Promise<void> {
+    const { world } = this;
+    const handle = world.pipeline(source.pipeline);
+    if (this.watch && (await isEnded(handle)))
+      await world.client.workflow.start('pipeline', {
+        ...{ workflowId: handle.workflowId, taskQueue: world.taskQueue, args: [await handle.query('pipeline')] },
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+    const looks = this.watch ? { waitIntervalMs: MINUTE } : {};
+    await world.apply(source, { ...CALM, reconcileIntervalMs: HOUR, ...looks });
+    this.watch?.applied(source);
   }
 
   /** The values committed before the story, and their readers. */
@@ -126,8 +170,8 @@ class Story {
   }
 
   /** A version that is released again is the same change. */
-  private async versionOf(build: string): Promise<string> {
-    if (this.scenario.configuration === undefined) return build;
+  private async versionOf(build: string, pipeline: string): Promise<string> {
+    if (this.scenario.configuration === undefined || pipeline !== this.scenario.pipeline) return build;
     const known = this.proposed.get(build) ?? (await this.propose(build)).version;
     this.proposed.set(build, known);
     return known;
@@ -146,33 +190,75 @@ class Story {
     await this.liftBefore(HORIZON_MS);
     await this.sleepUntil(HORIZON_MS);
     await this.liftBefore(Infinity);
-    await this.lift('unfreeze');
-    await this.lift('unhold');
+    for (const { pipeline } of membersOf(this.scenario)) {
+      await this.lift('unfreeze', pipeline);
+      await this.lift('unhold', pipeline);
+    }
   }
 
-  private async lift(verb: 'unfreeze' | 'unhold'): Promise<void> {
-    this.log(`tidy up: ${verb}: ${await this.ofPipeline(verb).catch(refused)}`);
+  private async lift(verb: 'unfreeze' | 'unhold', pipeline: string): Promise<void> {
+    this.log(`tidy up: ${verb}${this.nameOf(pipeline)}: ${await this.ofPipeline(pipeline, verb).catch(refused)}`);
+  }
+
+  private nameOf(pipeline: string): string {
+    return pipeline === this.scenario.pipeline ? '' : ` ${pipeline}`;
   }
 
   /** A person looks every few minutes, and helps deploys and releases that have stood still since the last look. */
   async tend(): Promise<void> {
-    const { world, scenario } = this;
+    let quiet = 0;
     const isOver = async (): Promise<boolean> => {
-      const { active, held } = await world.pipelineStatus(scenario.pipeline);
-      // A revert that ends after the horizon holds the pipeline, and other releases wait for a person.
-      if (active.length > 0 && held !== null) await this.lift('unhold');
-      for (const release of active) {
-        await this.help(release, 'deploy', 1);
-        if (scenario.source.actions['canary'])
-          for (const attempt of CANARY_ATTEMPTS) await this.help(release, 'canary', attempt);
-      }
-      return active.length === 0;
+      let isQuiet = true;
+      for (const member of membersOf(this.scenario)) isQuiet = (await this.tendPipeline(member)) && isQuiet;
+      quiet = isQuiet ? quiet + 1 : 0;
+      await this.watch?.look();
+      // A deploy that waits for the offer of one that has just ended continues by itself.
+      return quiet >= (this.watch ? QUIET_LOOKS : 1);
     };
-    await world.until('nothing is under way', isOver, { stepMs: LOOK_MS, withinMs: PATIENCE_MS });
+    await this.world.until('nothing is under way', isOver, { stepMs: LOOK_MS, withinMs: PATIENCE_MS });
   }
 
-  private async help(release: number, action: string, attempt: number): Promise<void> {
-    const { pipeline } = this.scenario;
+  /** @returns whether nothing is under way, except deploys that wait for the offers of others */
+  private async tendPipeline({ pipeline, source }: Member): Promise<boolean> {
+    const { active, held } = await this.world.pipelineStatus(pipeline);
+    // A revert that ends after the horizon holds the pipeline, and other releases wait for a person.
+    if (active.length > 0 && held !== null) await this.lift('unhold', pipeline);
+    for (const release of active) {
+      await this.help(pipeline, release, 'deploy', 1);
+      if (source.actions['canary'])
+        for (const attempt of CANARY_ATTEMPTS) await this.help(pipeline, release, 'canary', attempt);
+      if (source.actions['early']) await this.help(pipeline, release, 'early', 1);
+    }
+    return active.length === 0 || (await this.watch?.isWaiting(pipeline, active)) === true;
+  }
+
+  /**
+   * Nothing more happens: each deploy that waits for offers does so for a reason. Then people correct the files, and release each pipeline once more,
+   * after which both sides agree on everything.
+   */
+  async conclude({ last }: Offering): Promise<void> {
+    const { world } = this;
+    await judgeWaiting(world, this.scenario);
+    for (const source of last) await this.apply(source);
+    for (const { pipeline } of last) await this.lift('unhold', pipeline);
+    for (const { pipeline } of last) {
+      const version = await this.versionOf(LAST_VERSION, pipeline);
+      this.log(`in the end: ${pipeline}: ${this.begun(pipeline, await world.release(pipeline, version))}`);
+    }
+    await this.tend();
+    await judgeWaiting(world, this.scenario);
+    // Deploys may wait for offers of one that was cancelled.
+    for (const { pipeline } of last)
+      for (const release of (await world.pipelineStatus(pipeline)).active)
+        await world.command(workflowIds.release(pipeline, release), 'cancel', BY);
+    const isOver = async ({ pipeline }: PipelineSource): Promise<boolean> =>
+      (await world.pipelineStatus(pipeline)).active.length === 0;
+    await world.until('all releases have ended', async () =>
+      (await Promise.all(last.map(isOver))).every((over) => over),
+    );
+  }
+
+  private async help(pipeline: string, release: number, action: string, attempt: number): Promise<void> {
     const deploy = await runOf(this.world, pipeline, release, action, attempt);
     const stands = deploy?.paused ?? deploy?.pausedGroups?.map((group) => ({ by: 'health', ...group }))[0];
     if (stands === undefined || deploy?.state === 'ended') return;
@@ -188,37 +274,42 @@ class Story {
 
   private async happens(happening: Happening): Promise<string> {
     const { world, scenario } = this;
+    const { pipeline = scenario.pipeline } = happening;
     switch (happening.kind) {
       case 'release':
-        return this.released(happening);
-      case 'roll-back': {
-        const { active } = await world.pipelineStatus(scenario.pipeline);
-        const of = Math.min(this.releases, ...active.map((number) => number - 1));
-        const input = { ...BY, notBad: happening.notBad };
-        return this.goesBack('roll-back', of, input, async () => {
-          const begun = await world.rollBack(scenario.pipeline, of, input);
-          const seen = begun.duplicate ? {} : { seen: await seeMoment(world, scenario, of) };
-          return { release: begun.number, ...seen, said: this.begun(begun) };
-        });
-      }
+        return this.released(pipeline, happening);
+      case 'roll-back':
+        return this.rollsBack(pipeline, happening);
       case 'temporal':
-        return this.stopped(happening);
+        return this.stopped(pipeline, happening);
       case 'push': {
         const { version, skipBake = false } = happening;
-        return this.begun(await world.push(scenario.pipeline, await this.versionOf(version), { skipBake }));
+        return this.begun(pipeline, await world.push(pipeline, await this.versionOf(version, pipeline), { skipBake }));
       }
       case 'command':
-        if (happening.to === 'pipeline') return this.ofPipeline(happening.verb);
-        if (happening.to === 'release' || happening.verb !== 'revert') return this.ofRelease(happening);
-        return this.goesBack('revert', this.releases, happening.input, async () => ({
+        if (happening.to === 'pipeline') return this.ofPipeline(pipeline, happening.verb, happening.input);
+        if (happening.to === 'release' || happening.verb !== 'revert') return this.ofRelease(pipeline, happening);
+        return this.goesBack(pipeline, 'revert', this.newest(pipeline), happening.input, async () => ({
           release: null,
-          said: await this.ofRelease(happening),
+          said: await this.ofRelease(pipeline, happening),
         }));
       case 'fault': {
         const { id } = await world.control<{ id: string }>('POST', '/control/faults', happening.fault);
-        if (happening.forMs !== undefined) this.lifts.push({ id, atMs: happening.atMs + happening.forMs });
+        if (happening.forMs !== undefined) {
+          const end = () => world.control('DELETE', `/control/faults/${id}`);
+          this.lifts.push({ id, atMs: happening.atMs + happening.forMs, end });
+        }
         return id;
       }
+      case 'messages': {
+        const end = world.messages.begin(happening.trouble);
+        this.lifts.push({ id: happening.trouble.how, atMs: happening.atMs + happening.forMs, end });
+        return 'begins';
+      }
+      case 'apply':
+        return this.changed(happening);
+      case 'sweep':
+        return this.swept();
       case 'config':
         // A share of hosts may be empty, and a region may have no observer of that name.
         return this.config(happening.what, happening.body).then(JSON.stringify, String);
@@ -231,47 +322,101 @@ class Story {
     }
   }
 
+  private async rollsBack(pipeline: string, { notBad }: Extract<Happening, { kind: 'roll-back' }>): Promise<string> {
+    const { world } = this;
+    const { active } = await world.pipelineStatus(pipeline);
+    const of = Math.min(this.newest(pipeline), ...active.map((number) => number - 1));
+    const input = { ...BY, notBad };
+    return this.goesBack(pipeline, 'roll-back', of, input, async () => {
+      const begun = await world.rollBack(pipeline, of, input);
+      const seen = begun.duplicate ? {} : { seen: await seeMoment(world, this.placed(pipeline), of) };
+      return { release: begun.number, ...seen, said: this.begun(pipeline, begun) };
+    });
+  }
+
+  /** As `conveyor apply`, which refuses circles of deploys that would wait for each other. */
+  private async changed({ source, together }: Extract<Happening, { kind: 'apply' }>): Promise<string> {
+    if (!together) {
+      const circle = await findCircle(this.world, source);
+      this.watch?.checkCircle(source, circle);
+      if (typeof circle === 'string') return `refused: ${circle}`;
+    }
+    await this.apply(source);
+    return 'applied';
+  }
+
+  private async swept(): Promise<string> {
+    const start = this.world.client.workflow.start('artifactSweep', {
+      ...{ workflowId: 'sweep/offer', taskQueue: this.world.taskQueue },
+      args: [{ finder: 'offer', heartbeatTimeoutMs: HOUR }],
+    });
+    return start.then(
+      () => 'begins',
+      () => 'the last one is under way',
+    );
+  }
+
+  private newest(pipeline: string): number {
+    return this.releases.get(pipeline) ?? 0;
+  }
+
+  /** Only the first pipeline deploys configuration. */
+  private placed(pipeline: string): Pick<Scenario, 'pipeline' | 'configuration'> {
+    return pipeline === this.scenario.pipeline ? this.scenario : { pipeline };
+  }
+
   /** Records the answer, and the facts at that moment. */
   private async goesBack(
+    pipeline: string,
     verb: AskedBack['verb'],
     of: number,
     { actor = '', reason = '' }: CommandInput,
     ask: () => Promise<Exclude<AskedBack['answer'], { refused: string }> & { said: string }>,
   ): Promise<string> {
-    const asked = { verb, of, actor, reason, atMs: await this.world.now() };
+    const asked = { pipeline, verb, of, actor, reason, atMs: await this.world.now() };
     try {
       const { said, ...answer } = await ask();
       this.askedBack.push({ ...asked, answer });
       return said;
     } catch (error) {
       const why = refused(error).replace('refused: ', '');
-      const seen = await seeMoment(this.world, this.scenario, of, why);
+      const seen = await seeMoment(this.world, this.placed(pipeline), of, why);
       this.askedBack.push({ ...asked, answer: { refused: why, seen } });
       throw error;
     }
   }
 
-  private async ofPipeline(verb: Extract<Happening, { kind: 'command' }>['verb']): Promise<string> {
-    const { effect } = await this.world.command(workflowIds.pipeline(this.scenario.pipeline), verb);
+  private async ofPipeline(
+    pipeline: string,
+    verb: Extract<Happening, { kind: 'command' }>['verb'],
+    { user }: CommandInput = {},
+  ): Promise<string> {
+    const input = user === undefined ? {} : { user };
+    const { effect } = await this.world.command(workflowIds.pipeline(pipeline), verb, input);
+    if (user !== undefined) this.watch?.usesEnded(pipeline, user);
+    if (verb === 'retire') this.watch?.retired(pipeline);
     return effect;
   }
 
-  private async released({ version: build, fatBytes }: Extract<Happening, { kind: 'release' }>): Promise<string> {
-    const { pipeline } = this.scenario;
-    const version = await this.versionOf(build);
-    if (fatBytes === undefined) return this.begun(await this.world.release(pipeline, version));
+  private async released(
+    pipeline: string,
+    { version: build, fatBytes }: Extract<Happening, { kind: 'release' }>,
+  ): Promise<string> {
+    const version = await this.versionOf(build, pipeline);
+    if (fatBytes === undefined) return this.begun(pipeline, await this.world.release(pipeline, version));
     const metadata = { notes: 'x'.repeat(fatBytes) };
-    return this.begun(await this.world.start(pipeline, { artifacts: [{ ...executable(version), metadata }] }));
+    const artifacts = [{ ...executable(version), metadata }];
+    return this.begun(pipeline, await this.world.start(pipeline, { artifacts }));
   }
 
   /** Bypasses Conveyor entirely. */
-  private async stopped({ how, of }: Extract<Happening, { kind: 'temporal' }>): Promise<string> {
-    const { pipeline, jobs } = this.scenario;
-    const { service } = jobs[0]?.more as { service: string };
+  private async stopped(pipeline: string, { how, of }: Extract<Happening, { kind: 'temporal' }>): Promise<string> {
+    const { service } = this.scenario.jobs[0]?.more as { service: string };
     const ids = {
       pipeline: workflowIds.pipeline(pipeline),
-      release: workflowIds.release(pipeline, this.releases),
-      deploy: workflowIds.deploy(pipeline, this.releases, 'deploy', 1),
+      release: workflowIds.release(pipeline, this.newest(pipeline)),
+      deploy: workflowIds.deploy(pipeline, this.newest(pipeline), 'deploy', 1),
+      offers: workflowIds.offers(pipeline),
       lock: this.scenario.configuration
         ? workflowIds.serviceLock('config', `${REPOSITORY}/feed`)
         : workflowIds.serviceLock('twine', service),
@@ -281,15 +426,17 @@ class Story {
     return ids[of];
   }
 
-  private begun({ number }: { readonly number: number }): string {
-    this.releases = number;
+  private begun(pipeline: string, { number }: { readonly number: number }): string {
+    this.releases.set(pipeline, number);
     return `release ${number}`;
   }
 
-  private async ofRelease({ to, verb, input, twice, atMs }: Extract<Happening, { kind: 'command' }>): Promise<string> {
-    const { pipeline } = this.scenario;
-    const release = workflowIds.release(pipeline, this.releases);
-    const id = to === 'release' ? release : workflowIds.deploy(pipeline, this.releases, 'deploy', 1);
+  private async ofRelease(
+    pipeline: string,
+    { to, verb, input, twice, atMs }: Extract<Happening, { kind: 'command' }>,
+  ): Promise<string> {
+    const release = workflowIds.release(pipeline, this.newest(pipeline));
+    const id = to === 'release' ? release : workflowIds.deploy(pipeline, this.newest(pipeline), 'deploy', 1);
     const handle = this.world.client.workflow.getHandle(id);
     const updateId = `at-${atMs}`;
     const send = () => handle.executeUpdate<{ effect: string }, [object]>(verb, { args: [input], updateId });
@@ -304,20 +451,30 @@ class Story {
       if (next === undefined) return;
       this.lifts.splice(this.lifts.indexOf(next), 1);
       await this.sleepUntil(next.atMs);
-      await this.world.control('DELETE', `/control/faults/${next.id}`);
+      await next.end();
       this.log(`${minutes(next.atMs)} ${next.id} is over`);
     }
   }
 
   private async sleepUntil(atMs: number): Promise<void> {
-    const restMs = this.startMs + atMs - (await this.world.now());
-    if (restMs > 0) await this.world.sleep(restMs);
+    const restMs = async (): Promise<number> => this.startMs + atMs - (await this.world.now());
+    for (let ms = await restMs(); ms > 0; ms = await restMs()) {
+      await this.world.sleep(this.watch ? Math.min(ms, GLANCE_MS) : ms);
+      await this.watch?.look();
+    }
   }
 }
 
 const BY = { actor: 'user:alice', reason: 'tidying up' };
 
 const minutes = (ms: number): string => `${(ms / MINUTE).toFixed(1)} min`;
+
+/** Its workflow has ended, as that of a retired pipeline does. */
+const isEnded = (handle: WorkflowHandle): Promise<boolean> =>
+  handle.describe().then(
+    ({ status }) => status.name !== 'RUNNING',
+    () => false,
+  );
 
 /** The text of a refusal; any other error is a defect. */
 function refused(error: unknown): string {

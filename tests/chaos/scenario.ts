@@ -1,24 +1,26 @@
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import { DEPLOY_VERBS, type CommandInput, type Verb } from '../../domain/verbs';
 import { kvstore } from '../workflows/pipelines';
+import type { MessageTrouble } from '../workflows/messages';
 import { MINUTE } from '../workflows/world';
 import { configured, type Configuration } from './configuration';
 import { Dice, HORIZON_MS } from './dice';
+import { linked } from './offers';
 import { troubleOf } from './trouble';
 import { TWISTS } from './twists';
 
-/** An event at a time after the beginning, in ms. */
-export type Happening = { readonly atMs: number } &
+/** An event at a time after the beginning, in ms; of the first pipeline if it names none. */
+export type Happening = { readonly atMs: number; readonly pipeline?: string } &
   /** With this many bytes of metadata. */
   (
     | { readonly kind: 'release'; readonly version: string; readonly fatBytes?: number }
     /** Applies to the newest release that has ended. */
     | { readonly kind: 'roll-back'; readonly notBad: boolean }
-    /** Through Temporal itself: on the newest release, its deploy, the lock of the service or the pipeline. */
+    /** Through Temporal itself: on the newest release, its deploy, the lock of the service, the offers or the pipeline. */
     | {
         readonly kind: 'temporal';
         readonly how: 'cancel' | 'terminate';
-        readonly of: 'pipeline' | 'release' | 'deploy' | 'lock';
+        readonly of: 'pipeline' | 'release' | 'deploy' | 'lock' | 'offers';
       }
     | { readonly kind: 'push'; readonly version: string; readonly skipBake?: boolean }
     /** To the newest release, its deploy or the pipeline; sent twice under one update id, as after a lost answer. */
@@ -34,6 +36,11 @@ export type Happening = { readonly atMs: number } &
     | { readonly kind: 'config'; readonly what: 'faults' | 'commits' | 'behaviours'; readonly body: object }
     | { readonly kind: 'resize'; readonly job: string; readonly tasks: number }
     | { readonly kind: 'version'; readonly version: string; readonly behaviour: object }
+    /** The file of a pipeline; `together`: with another one, so that neither sees a circle with the other. */
+    | { readonly kind: 'apply'; readonly source: PipelineSource; readonly together?: true }
+    /** A look of the finder `offer` at all pipelines. */
+    | { readonly kind: 'sweep' }
+    | { readonly kind: 'messages'; readonly trouble: MessageTrouble; readonly forMs: number }
   );
 
 export interface Job {
@@ -43,13 +50,25 @@ export interface Job {
   readonly more: object;
 }
 
-/** One story of the chaos test: the seed determines everything in it. */
-export interface Scenario {
-  readonly seed: number;
+/** A pipeline of a story, with the jobs of its deploys. */
+export interface Member {
   readonly pipeline: string;
   readonly source: PipelineSource & { readonly actions: { readonly deploy: Action } };
   readonly jobs: readonly Job[];
+}
+
+/** Pipelines that offer to each other and to the first one. */
+export interface Offering {
+  readonly others: readonly Member[];
+  /** The files with which every deploy can begin. */
+  readonly last: readonly PipelineSource[];
+}
+
+/** One story of the chaos test: the seed determines everything in it. */
+export interface Scenario extends Member {
+  readonly seed: number;
   readonly configuration?: Configuration;
+  readonly offering?: Offering;
   /** In the order of time. */
   readonly happenings: readonly Happening[];
 }
@@ -75,6 +94,11 @@ export const configurationOf = (seed: number): Scenario => {
   return story.configuration ? story : configured(Dice.stream(seed, 'configured'), story);
 };
 
+/** The story of a seed, in which other pipelines offer to the first one and wish for its offers. */
+export const offersOf = (seed: number): Scenario => linked(Dice.stream(seed, 'offers'), scenarioOf(seed));
+
+export const membersOf = ({ offering, ...first }: Scenario): readonly Member[] => [first, ...(offering?.others ?? [])];
+
 function fleetOf(dice: Dice, service: string): Job[] {
   const regions = ['x', 'y', 'z'].slice(0, dice.int(1, 3));
   return regions.map((region, nth) => ({
@@ -91,7 +115,7 @@ function fleetOf(dice: Dice, service: string): Job[] {
   }));
 }
 
-type Action = Extract<PipelineSource['actions'][string], { type: 'deploy' }>;
+export type Action = Extract<PipelineSource['actions'][string], { type: 'deploy' }>;
 export type DeployWith = Action['with'];
 
 function deployOf(dice: Dice, jobs: readonly Job[]): Action {

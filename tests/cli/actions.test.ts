@@ -78,6 +78,56 @@ describe('a pick on a terminal', () => {
   });
 });
 
+describe('a deploy that waits for users of its offers', () => {
+  const unfit = { users: [{ offer: 'vpc', user: 'shop/deploy', why: 'wishes for ^1' }], more: 2 };
+  const blocked = (name = 'deploy'): ActionView =>
+    action({ name, type: 'deploy', state: 'blocked', endedAt: null, deploy: null, unfit });
+  const listed =
+    'kvstore/13/deploy does not fit 3 deploys of other pipelines, which keep the value that they have:\n' +
+    '  shop/deploy wishes for ^1 (vpc)\n' +
+    '  and 2 more: conveyor offers show kvstore\n';
+
+  test('is let to begin with --yes, after these users are listed', async () => {
+    const it = world([blocked(), waiting('approve')]);
+    const ran = await run(['override-offer', 'kvstore/13', '--yes', ...why], it);
+    expect(ran).toMatchObject({ code: 0, err: listed });
+    expect(it.sent).toMatchObject([{ id: 'kvstore/13/deploy', verb: 'override-offer', input: { reason: 'because' } }]);
+  });
+
+  test.each([
+    ['yes', 1],
+    ['y', 0],
+    ['', 0],
+  ])('is let to begin on a terminal by the answer %j: %i', async (answer, count) => {
+    const it = world([blocked()]);
+    const ran = await run(['override-offer', 'kvstore/13/deploy', ...why], { ...it, answer });
+    expect({ code: ran.code, sent: it.sent.length }).toEqual({ code: count === 1 ? 0 : 2, sent: count });
+    expect(ran.err).toContain(listed);
+  });
+
+  test('keeps waiting if no person can answer', async () => {
+    const it = world([blocked()]);
+    const ran = await run(['override-offer', 'kvstore/13/deploy', ...why], it);
+    expect({ code: ran.code, sent: it.sent }).toEqual({ code: 2, sent: [] });
+    expect(ran.err).toContain('kvstore/13/deploy still waits for its users\nhint: add --yes to let it begin');
+  });
+
+  test('is not guessed among several', async () => {
+    const it = world([blocked('eu'), blocked('us')]);
+    const ran = await run(['override-offer', 'kvstore/13', '--yes', ...why], it);
+    expect({ code: ran.code, sent: it.sent }).toEqual({ code: 2, sent: [] });
+    expect(ran.err).toContain('hint: name one: kvstore/13/eu, kvstore/13/us');
+  });
+
+  test('shows the list of its users as the next command, and after an override who gave it', async () => {
+    const shown = await run(['status', 'kvstore/13'], world([blocked()], { state: 'running', endedAt: null }));
+    expect(shown.out).toContain('conveyor offers show kvstore');
+    const override = { actor: 'user:bob', at: '2026-11-20T14:00:00.000Z', reason: 'attack' };
+    const after = await run(['status', 'kvstore/13'], world([action({ override })]));
+    expect(after.out).toMatch(/Override: +build does not wait for users of its offers, by user:bob .*: attack/);
+  });
+});
+
 test('a retry of a release that failed is refused with the rerun and the release to type instead', async () => {
   const artifacts = [{ name: 'source', kind: 'source', version: '13', metadata: {} }];
   const it = world([failed('tests')], { state: 'failed', endedAt: '2026-11-20T14:02:00.000Z', artifacts });

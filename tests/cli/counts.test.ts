@@ -5,7 +5,7 @@ import { NOW } from '../builders/cliSamples';
 const view = { width: Infinity, color: false, now: NOW, timeZone: 'UTC' };
 
 /** Verbs of one thing, and words that end in an s. */
-const FINE = /^1 (\w+ )?(is|was|has|refuses|contains|waits|runs|holds|subscribes|status)$/;
+const FINE = /^1 (\w+ )?(is|was|has|refuses|contains|waits|runs|holds|subscribes|fits|does|status)$/;
 const nounsAfterOne = (text: string): string[] =>
   [...text.matchAll(/(?<![\d.,–-])\b1 (?:more |other )?[a-z]+s\b/g)]
     .map(([found]) => found)

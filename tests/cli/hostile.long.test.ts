@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import type { ActionLogs, ConveyorClient } from '../../client/api';
 import { ConveyorError } from '../../domain/errors';
-import type { FinderView } from '../../domain/views';
+import type { FinderView, OfferList, PipelineOffers } from '../../domain/views';
 import { action, children, deploy, pipeline, release, revertedDeploy } from '../builders/cliSamples';
 import { run, type Ran, type World } from '../builders/cliWorld';
 
@@ -78,6 +78,25 @@ const busy = deploy({
   pausedGroups: [{ group: 'region:x', units: ['u'], at: stopped.at, reason: 'r' }],
   commands: full.commands,
 });
+const offers: PipelineOffers = {
+  ...{ id: 'network', kind: 'offers', changes: [{ release: 8, action: 'deploy', offers: ['vpc'] }] },
+  offers: [
+    {
+      ...{ name: 'vpc', version: '2.3.0', state: 'made', seq: 4, since: stopped.at, release: 7, action: 'deploy' },
+      ...{ value: { id: 'vpc-7' }, to: ['shop'] },
+      users: [{ user: 'a/d', behind: true, pins: [{ release: 3, seq: 3, range: '^2', parts: ['id'], behind: true }] }],
+    },
+  ],
+};
+const offerList: OfferList = {
+  offers: [
+    {
+      ...{ id: 'network/vpc', kind: 'offer', pipeline: 'network', name: 'vpc', version: '2.3.0', state: 'made' },
+      ...{ since: stopped.at, release: 7, to: ['shop'], users: 1 },
+    },
+  ],
+  ...{ more: 1, unasked: 1, unread: [{ id: 'auth', problem: 'p' }] },
+};
 const logs: ActionLogs = {
   ...{ id: 'kvstore/13/t', attempt: 1, ended: true },
   runs: [
@@ -106,6 +125,8 @@ const CASES: readonly (readonly [argv: string, ReturnType<typeof answers>])[] = 
   ['list releases -o wide', answers('listReleases', [full])],
   ['list deploys -o wide', answers('listDeploys', [busy])],
   ['list finders', answers('listFinders', [finder])],
+  ['offers list -o wide', answers('listOffers', offerList)],
+  ['offers show network', answers('offers', offers)],
   ['history kvstore -o wide', answers('history', [full])],
   ['watch kvstore/13', watched],
   ['logs kvstore/13/t', answers('logs', logs)],

@@ -309,6 +309,7 @@ describe('verbs', () => {
     ],
     [['unfreeze', 'kvstore', ...why], { verb: 'unfreeze', id: 'kvstore' }],
     [['retire', 'kvstore', ...why], { verb: 'retire', id: 'kvstore' }],
+    [['undeploy', 'kvstore', ...why], { verb: 'undeploy', id: 'kvstore' }],
     [['end-use', 'kvstore', 'shop/deploy', ...why], { verb: 'end-use', input: { user: 'shop/deploy' } }],
     [
       ['pick', 'kvstore/13/approve', '--approve', ...why],

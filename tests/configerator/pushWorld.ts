@@ -20,6 +20,7 @@ export interface Progress {
   readonly state: string;
   readonly targeted: number;
   readonly live: number;
+  readonly gone: number;
   readonly reason?: string;
 }
 

@@ -1,6 +1,17 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { findOfferChanges } from '../../activities/offerFinder';
 import { findOutputs } from '../../activities/pipelineOutput';
 import { wallClock } from '../../activities/clock';
 import { upload, wasmModules } from '../../examples/extensions/artifactFinder';
+import {
+  declareOffers,
+  formatOfferChange,
+  makeOffers,
+  NO_OFFERS,
+  pinOffers,
+  type OfferBoard,
+} from '../../domain/offers/board';
+import type { FinderAnswer } from '../../domain/finder/sweep';
 import type { HistoryRow } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
 import { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from '../../sdk/conform/artifactFinder';
@@ -58,15 +69,13 @@ for (const [name, { with: wanted, other, make }] of Object.entries(SIMULATED))
     };
   });
 
-// The finder that workers are themselves, behind HTTP for the sake of the suite.
-describeArtifactFinder('pipeline-output', async () => {
-  const world = new FinderWorld('pipeline-output', fetch);
-  world.histories.set('base', []);
-  world.histories.set('idle', []);
-  const parts = { client: world.client(), clock: { ...wallClock, now: async () => world.now } };
-  const app = serveArtifactFinder('pipeline-output', {
+type Request = Parameters<typeof findOutputs>[1];
+
+/** A finder that workers serve themselves, behind HTTP for the sake of the suite. */
+const serve = (name: string, find: (request: Request) => Promise<FinderAnswer>) =>
+  serveArtifactFinder(name, {
     getArtifacts: async ({ subscriptions, cursor }) => {
-      const answer = await findOutputs(parts, { subscriptions, ...(cursor === undefined ? {} : { cursor }) });
+      const answer = await find({ subscriptions, ...(cursor === undefined ? {} : { cursor }) });
       return {
         ...answer,
         found: answer.found.map((each) => ({ ...each, artifact: copy(each.artifact) })),
@@ -74,6 +83,13 @@ describeArtifactFinder('pipeline-output', async () => {
       };
     },
   });
+
+describeArtifactFinder('pipeline-output', async () => {
+  const world = new FinderWorld('pipeline-output', fetch);
+  world.histories.set('base', []);
+  world.histories.set('idle', []);
+  const parts = { client: world.client(), clock: { ...wallClock, now: async () => world.now } };
+  const app = serve('pipeline-output', (request) => findOutputs(parts, request));
   return {
     ...{ fetch: viaApp(app), url: 'http://worker' },
     with: { pipeline: 'base', artifact: 'image' },
@@ -85,6 +101,81 @@ describeArtifactFinder('pipeline-output', async () => {
     },
   };
 });
+
+describeArtifactFinder('offer', async () => {
+  const boards = new Map<string, OfferBoard>();
+  let now = 1_000_000_000;
+  const parts = { client: clientWith(boards), clock: { ...wallClock, now: async () => now } };
+  const app = serve('offer', (request) => findOfferChanges(parts, request));
+  return {
+    ...{ fetch: viaApp(app), url: 'http://worker' },
+    with: { pipeline: 'base', offer: 'vpc' },
+    other: { pipeline: 'idle', offer: 'vpc' },
+    make: async (n) => {
+      const made = { release: n, action: 'deploy', declared: ['vpc'], made: [vpc(n)] };
+      const at = new Date(now).toISOString();
+      boards.set('offers/base', makeOffers(boards.get('offers/base') ?? NO_OFFERS, made, at));
+      now += 600_000; // later than clocks may differ
+      return formatOfferChange({ version: `2.3.${n}`, since: at });
+    },
+  };
+});
+
+test('an offer that is for other pipelines, withdrawn, or silent makes no release, and says so if it should', async () => {
+  const made = {
+    release: 1,
+    action: 'deploy',
+    declared: ['vpc', 'dns'],
+    made: [vpc(1, ['web']), { ...vpc(1), name: 'dns' }],
+  };
+  const board = makeOffers(NO_OFFERS, made, '2026-11-23T17:00:00.000Z');
+  const inUse = pinOffers(board, { user: 'web/deploy', release: 1, uses: [{ offer: 'dns', seq: 2, paths: [] }] });
+  const boards = new Map([['offers/base', declareOffers(inUse, ['vpc'])]]);
+  const wants = (pipeline: string, from: string, offer: string) => ({
+    ...{ pipeline, artifact: 'vpc', with: { pipeline: from, offer } },
+  });
+  const answer = await findOfferChanges(
+    { client: clientWith(boards), clock: wallClock },
+    {
+      subscriptions: [
+        wants('web', 'base', 'vpc'),
+        wants('web', 'base', 'dns'),
+        wants('app', 'base', 'vpc'),
+        wants('web', 'mute', 'vpc'),
+      ],
+    },
+  );
+  expect(answer.found).toEqual([
+    {
+      pipeline: 'web',
+      artifact: {
+        ...{ name: 'vpc', kind: 'offer', version: '2.3.1-20261123T170000000', producedBy: 'base/1' },
+        metadata: { committedAt: '2026-11-23T17:00:00.000Z' },
+      },
+    },
+  ]);
+  expect(answer.refused).toEqual([
+    { pipeline: 'app', artifact: 'vpc', message: 'base does not offer vpc to app', lasts: true },
+    { pipeline: 'web', artifact: 'vpc', message: 'the offers of mute do not answer' },
+  ]);
+});
+
+const vpc = (n: number, to = ['*']) => ({ name: 'vpc', version: `2.3.${n}`, value: { id: `vpc-${n}` }, to });
+
+/** A Temporal that has only workflows of offers; `offers/mute` is there and does not answer. */
+function clientWith(boards: ReadonlyMap<string, OfferBoard>): Client {
+  const query = async (id: string) => {
+    if (id === 'offers/mute') throw new Error('no answer in time');
+    const board = boards.get(id);
+    if (board === undefined) throw new WorkflowNotFoundError('no such workflow', id, undefined);
+    return board;
+  };
+  return {
+    workflow: { getHandle: (id: string) => ({ query: () => query(id) }) },
+    withDeadline: (_: number, work: () => unknown) => work(),
+    withAbortSignal: (_: AbortSignal, work: () => unknown) => work(),
+  } as unknown as Client;
+}
 
 const copy = <T extends { readonly metadata: object }>(artifact: T) => ({
   ...artifact,

@@ -19,15 +19,15 @@ const VERSIONS = ['1@aaa', '2@bbb', '3@ccc', '9@dead'];
 
 class Repository implements Changes {
   readonly commits: string[] = [];
-  private readonly restored = new Map<number, string>();
+  private readonly restored = new Map<number, string | null>();
   private changes = 100;
 
   constructor(private readonly store: MemoryStore) {}
 
-  async commit(version: string): Promise<string> {
-    const sequence = this.commits.push(version);
+  async commit(version: string | null): Promise<string> {
+    const sequence = this.commits.push(version ?? '');
     const commit = `c${sequence}`;
-    const values = [{ path: PATH, value: version, version: `blob of ${version}` }];
+    const values = [{ path: PATH, value: version, version: version === null ? '' : `blob of ${version}` }];
     await this.store.apply(R, { commit, sequence, values });
     return commit;
   }
@@ -43,11 +43,18 @@ class Repository implements Changes {
     this.restored.set(this.changes, this.commits[Number(to?.slice(1)) - 1] ?? '');
     return this.changes;
   };
+  remove: Changes['remove'] = async () => {
+    this.changes += 1;
+    this.restored.set(this.changes, null);
+    return this.changes;
+  };
   whyNotLand: Changes['whyNotLand'] = async () => undefined;
   contains: Changes['contains'] = async (_, newer, older) => Number(newer.slice(1)) >= Number(older.slice(1));
 
   land: ConfigPorts['land'] = async ({ change }) => {
-    const version = this.restored.get(change) ?? VERSIONS.find((it) => it.startsWith(`${change}@`)) ?? '';
+    const restored = this.restored.get(change);
+    const proposed = VERSIONS.find((it) => it.startsWith(`${change}@`)) ?? '';
+    const version = restored === undefined ? proposed : restored;
     return { change, commit: await this.commit(version) };
   };
 }

@@ -129,6 +129,119 @@ describe('a push type that breaks a rule fails with the rule and its own answer'
       methodOf(request) === method ? json(answer) : fetch(request);
 });
 
+type Change = () => (fetch: Fetch, request: Request) => Promise<Response>;
+type Asked = Record<string, unknown> & { units?: string[]; updateId?: string };
+
+/** Sends a removal in another form; it keeps its key, unless that changes, too. */
+const removing =
+  (change: (asked: Asked, nth: number) => Asked, keyOf = (key: string, _: number): string => key): Change =>
+  () => {
+    let nth = 0;
+    return async (fetch, request) => {
+      if (methodOf(request) !== 'removeUnits') return fetch(request);
+      const asked = (await request.clone().json()) as Asked;
+      const headers = new Headers(request.headers);
+      headers.set('idempotency-key', keyOf(headers.get('idempotency-key') ?? '', (nth += 1)));
+      const answer = await fetch(new Request(request, { headers, body: JSON.stringify(change(asked, nth)) }));
+      return answer.status === 200 ? json({ accepted: asked.units }) : answer;
+    };
+  };
+const hasUnits = ({ units = [] }: Asked): boolean => units.length > 0;
+
+const ignoringRemovals = removing((asked) => ({ ...asked, units: [] }));
+const removingAll = removing((asked) => (hasUnits(asked) ? { ...asked, units: [...UNITS] } : asked));
+const removingAllForNone = removing((asked) => ({ ...asked, units: [...UNITS] }));
+const removingKnown: Change = () => async (fetch, request) => {
+  if (methodOf(request) !== 'removeUnits') return fetch(request);
+  const asked = (await request.clone().json()) as Asked;
+  const known = asked.units?.filter((unit) => UNITS.some((one) => one === unit));
+  await fetch(new Request(request, { body: JSON.stringify({ ...asked, units: known }) }));
+  return fetch(request);
+};
+/** Each call of a removal after the first is another one for it. */
+const forgettingRemovals = removing(
+  (asked, nth) => (nth > 2 ? { ...asked, updateId: `deploy/forgotten/1/deploy/1/remove/${nth}` } : asked),
+  (key, nth) => `${key} ${nth}`,
+);
+/** A removal of another deploy is one of the deploy that updates the unit. */
+const takingTurns = removing((asked) => ({
+  ...asked,
+  updateId: asked.updateId?.replace(/\/\d+\/deploy\//, '/10/deploy/'),
+}));
+const withoutFences = removing(({ context, ...asked }) => ({
+  ...asked,
+  context: { ...(context as object), fence: undefined },
+}));
+const keepingVersions: Change = () => async (fetch, request) => {
+  const answer = await fetch(request);
+  if (methodOf(request) !== 'fetchDeployUnits') return answer;
+  const { units, ...rest } = (await answer.json()) as { units: { version: string | null }[] };
+  return json({ ...rest, units: units.map((unit) => ({ ...unit, version: unit.version ?? 'kv:1' })) });
+};
+const bringingNothing: Change = () => {
+  let isRemoved = false;
+  return async (fetch, request) => {
+    const method = methodOf(request);
+    const asked = (await request.clone().json()) as Asked;
+    if (method === 'removeUnits') isRemoved ||= hasUnits(asked);
+    const isBack = method === 'executeUpdates' && isRemoved && !asked.updateId?.includes('restore');
+    if (!isBack) return fetch(request);
+    const { targets } = asked as unknown as { targets: { unit: string }[] };
+    return json({ accepted: targets.map(({ unit }) => unit) });
+  };
+};
+const needingNothing: Change = () => async (fetch, request) => {
+  const answer = await fetch(request);
+  if (methodOf(request) !== 'needsPush') return answer;
+  const { units } = (await answer.json()) as { units: { size: number; outdated: number }[] };
+  return json({ units: units.map((unit) => ({ ...unit, outdated: Math.min(unit.size, unit.outdated) })) });
+};
+const knowingNoRemoved: Change = () => {
+  let removals = 0;
+  return async (fetch, request) => {
+    if (methodOf(request) === 'removeUnits' && hasUnits((await request.clone().json()) as Asked)) removals += 1;
+    const error = { code: 'unknown-unit', message: 'there is no such unit', retryable: false };
+    if (methodOf(request) !== 'removeUnits' || removals < 2) return fetch(request);
+    return new Response(JSON.stringify({ error }), { status: 404 });
+  };
+};
+
+const ignoringCancels: Change = () => async (fetch, request) =>
+  methodOf(request) === 'cancelUpdates' ? json({}) : fetch(request);
+
+describe('a push type that removes units and breaks a rule fails with the rule', () => {
+  test.each<[string, string, Change]>([
+    ['takes the call and removes nothing', 'a removal stops all tasks', ignoringRemovals],
+    ['keeps the version of a removed unit', 'a removal stops all tasks', keepingVersions],
+    ['removes all units, also those that were not named', 'a removal stops all tasks', removingAll],
+    ['removes what it knows of several units', 'a removal that names a unit', removingKnown],
+    ['forgets its removals', 'a removal that comes again', forgettingRemovals],
+    ['ends the update of another deploy', 'a unit that another deploy is updating is not removed', takingTurns],
+    ['brings nothing back', 'an update brings a removed unit back', bringingNothing],
+    ['needs no push of a removed unit', 'an update brings a removed unit back', needingNothing],
+    ['knows no removed unit any more', 'a unit that is removed may be removed again', knowingNoRemoved],
+    ['begins a removal after its cancel', 'a removal that was cancelled', ignoringCancels],
+    ['knows no fences', 'a removal of a deploy that has lost', withoutFences],
+    ['takes no units for all units', 'a removal of no units', removingAllForNone],
+  ])('%s', async (_, only, change) => {
+    const { report } = await tried(change(), only);
+    const [failure] = failures(report);
+    expect(failure).toMatchObject({ method: 'removeUnits', section: 'docs/reference/protocols.md#removeunits' });
+    expect(failure?.title).toContain(only);
+    expect(failure?.reason).not.toBe('');
+  });
+
+  test('a push type that cannot remove units is not tried, and the report says why', async () => {
+    const without: Change = () => async (fetch, request) =>
+      methodOf(request) === 'removeUnits' ? new Response('', { status: 404 }) : fetch(request);
+    const { report } = await tried(without(), 'remov');
+    const skipped = report.checks.filter(({ method }) => method === 'removeUnits');
+    expect(skipped.length).toBeGreaterThanOrEqual(6);
+    for (const { state, reason } of skipped)
+      expect([state, reason]).toEqual(['skipped', 'it leaves removeUnits out, as it may']);
+  });
+});
+
 test('nothing is changed where the service answers other units than the flags name', async () => {
   const called: string[] = [];
   const { report } = await tried(async (fetch, request) => {

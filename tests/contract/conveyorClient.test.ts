@@ -32,6 +32,9 @@ test('every operation is tried, and has a route that the server describes', () =
   expect([...described].filter((route) => !used.has(route))).toEqual([
     'POST /v1/webhooks/github',
     'POST /v1/webhooks/standard',
+    'POST /v1/webhooks/pagerduty',
+    'POST /v1/webhooks/opsgenie',
+    'POST /v1/webhooks/slack',
     'POST /v1/runs/{run}/ended',
     // Programs want one bug; people see all.
     'GET /v1/bugs/{n}',

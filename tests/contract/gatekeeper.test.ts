@@ -86,7 +86,13 @@ const suiteOf = async () => {
     settle,
   };
 };
-describeSuite('push type gatekeeper', PUSH_TYPE_CHECKS, suiteOf, ['pages', 'shiftTraffic', 'grow', 'deadVersion']);
+describeSuite('push type gatekeeper', PUSH_TYPE_CHECKS, suiteOf, [
+  'pages',
+  'shiftTraffic',
+  'removeUnits',
+  'grow',
+  'deadVersion',
+]);
 
 const CONTEXT = { pipeline: 'checkout-gate', release: 3, deployId: 'd', actor: 'user:alice' };
 const DEPLOY = 'deploy/checkout-gate/3/deploy/1';

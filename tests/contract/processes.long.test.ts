@@ -6,7 +6,7 @@ import { processesPushType } from '../../examples/push-types/processes/pushType'
 import { viaApp } from '../../sdk/client';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { judgeTargets } from '../../sdk/health';
-import { acceptUpdate, healthTasks } from '../../sdk/updates';
+import { acceptRemoval, acceptUpdate, beginStops, healthTasks, describeUnit } from '../../sdk/updates';
 import { ProcessesHome, settle } from './processesFleet';
 import { describeSuite } from './suite';
 
@@ -39,6 +39,7 @@ describeSuite('push type processes', PUSH_TYPE_CHECKS, suiteOf, ['pages', 'shift
 
 describe('the processes of the push type', () => {
   const UPDATE = 'deploy/kv/1/deploy/1/0/1';
+  const REMOVAL = 'deploy/kv/0/deploy/1/remove/1';
   const UNIT = 'kv-x';
   const three = (): Fleet => home.open({ [UNIT]: 3 });
   let fleet: Fleet;
@@ -127,6 +128,28 @@ describe('the processes of the push type', () => {
     fleet.resize(UNIT, 3);
     await settle(fleet);
     expect(tasks()).toContain(`${UNIT}/2@${startOf(last) + 1}`);
+  });
+
+  test('end when their unit is removed, also where the push type dies in the middle of that, and come back with the next update', async () => {
+    acceptRemoval(fleet, { updateId: REMOVAL, units: [UNIT] });
+    beginStops(fleet.state, UNIT, REMOVAL);
+    fleet.memory.save();
+    fleet = three();
+    await settle(fleet);
+    expect(tasks()).toEqual([]);
+    fleet = three();
+    await settle(fleet);
+    expect(tasks()).toEqual([]);
+    expect(describeUnit(fleet.state, UNIT)).toEqual({ size: 0, version: null, mixed: false });
+    const targets = [{ unit: UNIT, version: 'new:1', artifacts: [] }];
+    acceptUpdate(fleet, { updateId: UPDATE, targets, wholeUnit: true, urgency: 'normal' });
+    await settle(fleet);
+    expect(tasks()).toHaveLength(3);
+    expect(fleet.state.units[UNIT]?.slots.map(({ state, version }) => [state, version])).toEqual([
+      ['live', 'new:1'],
+      ['live', 'new:1'],
+      ['live', 'new:1'],
+    ]);
   });
 
   test('run once, also where two push types start the same task at the same time', async () => {

@@ -51,6 +51,7 @@ export class ProcessesHome {
     const { units } = JSON.parse(readFileSync(file, 'utf8')) as State;
     for (const unit of Object.values(units)) {
       Object.assign(unit, { version: FIRST, update: null });
+      delete unit.removed;
       unit.slots.splice(size);
       for (const [index, slot] of unit.slots.entries()) {
         if (slot.version !== FIRST) slot.start = unit.starts[index] = (unit.starts[index] ?? 0) + 1;

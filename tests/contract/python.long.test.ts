@@ -97,5 +97,5 @@ withPython('keeps the protocol of a push type, and is left as it was found', asy
   const wrong = report.checks.filter(({ state }) => state === 'failed' || state === 'not-run');
   expect(wrong.map(({ title, reason }) => `${title}: ${reason}`)).toEqual([]);
   const skipped = report.checks.flatMap(({ lacks }) => lacks ?? []);
-  expect(new Set(skipped)).toEqual(new Set(['pages', 'shiftTraffic']));
+  expect(new Set(skipped)).toEqual(new Set(['pages', 'shiftTraffic', 'removeUnits']));
 });

@@ -6,7 +6,7 @@ import { ROOT } from '../setup/sources';
 
 /** Everything that the code, the tests and the documents cite is in this repository, or a paper that docs/papers.md lists. */
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const TEXTS = new Set(['.ts', '.js', '.mjs', '.md', '.yaml', '.json', '.sh', '.py']);
+const TEXTS = new Set(['.ts', '.tsx', '.js', '.mjs', '.md', '.yaml', '.json', '.sh', '.py']);
 const NOT_OURS =
   /^(package-lock\.json|CHANGELOG\.md|tests\/fixtures\/histories\/|tests\/docs\/(citations|site)\.test\.ts|scripts\/docs\.js)/;
 const files = repositoryFiles().filter((file) => TEXTS.has(extname(file)) && !NOT_OURS.test(file));

@@ -104,6 +104,10 @@ const SAMPLES: Params = {
     pipeline: 'web',
     refused: ['twine refuses the config of deploy: config.jobs[0]: no job nope'],
   },
+  'excerpt-invalid': {
+    file: 'excerpts/network.json',
+    detail: 'offers.0.parts: Invalid input: expected array, received undefined',
+  },
   'config-invalid': {
     file: 'conveyor.config.yaml',
     detail: 'extensions.0.url: expected a URL such as http://localhost:4400/push-types/twine',
@@ -117,6 +121,8 @@ const SAMPLES: Params = {
   },
   unauthorized: { why: 'the bearer token is not one of the configured tokens' },
   'sign-in-failed': { issuer: 'https://id.example.com', detail: 'access_denied: you are not of this team' },
+  'sign-in-refused': { why: 'the link was used before' },
+  'form-refused': { why: 'it comes from a page of another site' },
   'audit-unwritable': { detail: 'ENOSPC: no space left on device, write' },
   'identity-unreachable': { issuer: 'https://id.example.com', detail: 'the request timed out' },
   'bad-signature': { webhook: 'github', why: 'X-Hub-Signature-256 does not match the body' },

@@ -81,9 +81,10 @@ describe('commands in pages', () => {
     expect(extensions.map(({ name }) => name)).toEqual(['announce', 'hosts']);
   });
 
-  test('the pipeline of the tutorial lints without a word', () => {
-    const [text = ''] = blocks(read('docs/tutorial/service.md'), 'yaml');
-    expect(parsePipeline(text).problems).toEqual([]);
+  test.each(['docs/tutorial/service.md', 'docs/tutorial/teams.md'])('pipelines of %s lint without a word', (page) => {
+    const texts = blocks(read(page), 'yaml');
+    expect(texts.map((text) => parsePipeline(text).problems)).toEqual(texts.map(() => []));
+    expect(texts).not.toEqual([]);
   });
 
   test('docs/guides/operate.md names every environment variable that is read', () => {
@@ -136,7 +137,7 @@ describe('the guide to securing Conveyor', () => {
 
   test('lists all the files that start a program, and no other', () => {
     const page = read('docs/guides/secure.md').split('These are all the files that start a program:')[1] ?? '';
-    const listed = [...page.matchAll(/^\| `([\w/.]+)` \|/gm)].map(([, file = '']) => file);
+    const listed = [...page.matchAll(/^\| `([\w/.-]+)` \|/gm)].map(([, file = '']) => file);
     const starting = runningSources()
       .filter(({ text }) => /^import \{.*\} from 'node:child_process'/m.test(text))
       .map(({ name }) => name)

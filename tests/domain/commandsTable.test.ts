@@ -48,6 +48,7 @@ const STATES: Readonly<Record<string, DeployRecord>> = {
   updating: inPhase(0, 'updating'),
   baking,
   postprocessing: withPhase(inPhase(0, 'postprocessing'), 0, { bakedAt: '2026-11-23T16:30:00.000Z' }),
+  'removing its units': { ...planned, stage: 'removing' },
   'between two phases': withPhase(baking, 0, { state: 'succeeded' }),
   'in the completion phase': inPhase(1, 'baking'),
   'waiting for canaries, before the completion': withPhase({ ...baking, stage: 'waiting-lock' }, 0, {
@@ -77,6 +78,9 @@ const STATES: Readonly<Record<string, DeployRecord>> = {
   ended: { ...baking, stage: 'ended' },
 };
 
+const situationOf = (record: DeployRecord) =>
+  toDeploySituation(record, { spec: SPEC, ...(record.stage === 'removing' ? { removal: true } : {}) });
+
 const TABLE = /^\| While it is[^]*?(?=\n\n)/m;
 
 /** The table and the lists under it, as the code has them. Their sentences keep their marks, and a new one gets the next. */
@@ -90,7 +94,7 @@ function upToDate(docs: string): string {
   const NUMBERS = Array.from({ length: 99 }, (_, index) => String(index + 1));
   const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
   const rows = Object.entries(STATES).map(([state, record]) => {
-    const situation = toDeploySituation(record, SPEC);
+    const situation = situationOf(record);
     const cells = DEPLOY_VERBS.map((verb) => {
       const why = whyNot(situation, verb, {});
       return why === undefined ? `✓ ${markOf(describeEffect(verb, situation), NUMBERS)}` : `✗ ${markOf(why, LETTERS)}`;
@@ -140,7 +144,7 @@ const READABLE = /^(✓|✗) (\w+)$/;
 
 test.each(CELLS)('while %s, %s is answered as the table says: %s', (state, verb, cell) => {
   const [, taken = '', mark = ''] = READABLE.exec(cell) ?? [];
-  const situation = toDeploySituation(STATES[state] ?? fresh, SPEC);
+  const situation = situationOf(STATES[state] ?? fresh);
   const why = whyNot(situation, verb, {});
   expect([taken, marks.get(mark)]).toEqual(why === undefined ? ['✓', describeEffect(verb, situation)] : ['✗', why]);
 });

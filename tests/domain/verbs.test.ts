@@ -11,8 +11,8 @@ import {
 test('workflows that run register their verbs in the order in which they always did', () => {
   const [deploy, release, pipeline] = [
     'pause resume cancel revert skip-phase skip-bake skip-health-check skip-window',
-    'pause resume cancel revert pick retry skip-window',
-    'hold unhold freeze unfreeze allow-artifact retire end-use',
+    'pause resume cancel revert pick retry skip-window override-offer',
+    'hold unhold freeze unfreeze allow-artifact retire end-use undeploy',
   ].map((line) => line.split(' '));
   // Signals that came with the first task are dealt out in this order, so that a new verb may only be added at the end.
   expect(DEPLOY_VERBS.slice(0, deploy!.length)).toEqual(deploy);

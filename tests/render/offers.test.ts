@@ -29,7 +29,40 @@ test('the status of a pipeline lists its offers, their state and their users', (
   expect(text).toMatch(/vpc 2\.0\.0 +✔ made 5m( 0s)? ago +used by auth\/deploy \(an earlier value\), shop\/deploy/);
   expect(text).toMatch(/dns +⚠ being withdrawn +used by/);
   expect(text).toMatch(/logs 2\.0\.0 +not made yet/);
+  expect(renderPipeline(pipeline({ offers: [{ ...offer, state: 'changing' }] }), view)).toMatch(
+    /vpc 2\.0\.0 +◌ being changed/,
+  );
   expect(renderPipeline(pipeline(), view)).not.toContain('Offers');
+});
+
+test('a broken offer shows which users are at risk, why, and the ways out', () => {
+  const users = [
+    { user: 'web/deploy', behind: true },
+    { user: 'auth/deploy', behind: true, risk: 'wishes for ^2' },
+  ];
+  const broken: OfferView = { ...offer, version: '1.0.0', state: 'broken', users };
+  const text = renderPipeline(pipeline({ id: 'network', offers: [broken] }), view);
+  expect(text).toMatch(
+    /vpc 1\.0\.0 +✖ broken +used by auth\/deploy \(at risk: wishes for \^2\), web\/deploy \(an earlier value\)/,
+  );
+  expect(text.replace(/\s+/g, ' ')).toContain(
+    'release network with offers that fit them, or change their wishes and release them. ' +
+      'If a deploy is gone: conveyor end-use network auth/deploy --reason "…"',
+  );
+  const unused: OfferView = { ...offer, state: 'unmade', notMadeBy: 8, users: [] };
+  const quiet = renderPipeline(pipeline({ offers: [offer, unused] }), view);
+  expect(quiet).toMatch(/vpc 2\.0\.0 +not made by release 8/);
+  expect(quiet).not.toContain('end-use');
+});
+
+test('a pipeline and a release whose deploys use a broken offer say so, and the pipeline of the offer is next', () => {
+  const why = 'vpc 1.0.0 of network does not fit auth/deploy, which wishes for ^2';
+  const brokenUses = [{ action: 'deploy', release: 3, from: 'network', offer: 'vpc', why }];
+  const text = renderPipeline(pipeline({ brokenUses }), view);
+  expect(text).toContain(`At risk\n  ${why}\n`);
+  expect(text).toContain('conveyor status network');
+  expect(renderPipeline(pipeline(), view)).not.toContain('At risk');
+  expect(renderRelease(release({ brokenUses }), [], view)).toMatch(new RegExp(`At risk: +${why.replace('^', '\\^')}`));
 });
 
 test('a list of many users is cut, and says so', () => {

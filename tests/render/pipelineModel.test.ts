@@ -1,5 +1,6 @@
 import { historyTable, pipelineTable } from '../../render/lists';
-import { logLines, type WatchSnapshot } from '../../render/log';
+import type { WatchSnapshot } from '../../client/snapshot';
+import { logLines } from '../../render/log';
 import type { View } from '../../render/paint';
 import { renderPipeline } from '../../render/pipeline';
 import { renderRelease } from '../../render/release';

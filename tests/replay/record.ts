@@ -18,18 +18,21 @@ import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
 import { recordExamination } from './recordExamination';
 import { HASTY, recordFreshness } from './recordFreshness';
+import { recordGarbled, recordPages } from './recordGarbled';
 import { recordKept } from './recordKept';
+import { recordLabels } from './recordLabels';
 import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
-import { recordOffers } from './recordOffers';
+import { recordActionWish, recordBrokenOffers, recordOffers, recordOverride, recordUndeploy } from './recordOffers';
 import { recordReverts } from './recordReverts';
+import { recordSignOut } from './recordSignOut';
 import { recordWaitsForCanary } from './recordWaitsForCanary';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination|kept|offers]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination|kept|offers|garbled|override|broken-offers|undeploy|sign-out|pages|action-wish|labels]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -278,6 +281,14 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordExamination(stack, save);
   await recordKept(stack, save);
   await recordOffers(stack, save);
+  await recordGarbled(stack, save);
+  await recordUndeploy(stack, save);
+  await recordOverride(stack, save);
+  await recordBrokenOffers(stack, save);
+  await recordSignOut(stack, save);
+  await recordPages(stack, save);
+  await recordActionWish(stack, save);
+  await recordLabels(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -310,8 +321,16 @@ const PARTS: Readonly<Record<string, Play>> = {
   early: (stack) => recordEarly(stack, save),
   reverts: (stack) => recordReverts(stack, save),
   examination: (stack) => recordExamination(stack, save),
+  'sign-out': (stack) => recordSignOut(stack, save),
+  pages: (stack) => recordPages(stack, save),
+  'action-wish': (stack) => recordActionWish(stack, save),
+  labels: (stack) => recordLabels(stack, save),
   kept: (stack) => recordKept(stack, save),
   offers: (stack) => recordOffers(stack, save),
+  garbled: (stack) => recordGarbled(stack, save),
+  undeploy: (stack) => recordUndeploy(stack, save),
+  override: (stack) => recordOverride(stack, save),
+  'broken-offers': (stack) => recordBrokenOffers(stack, save),
 };
 
 /** Among these, those with short histories. */

@@ -60,6 +60,47 @@ describe('the progress of an update', () => {
   });
 });
 
+describe('a removal', () => {
+  const track = (counts: object, updateId = 'deploy/kv/2/deploy/1/remove/1') =>
+    wrongIn(pushTypeProtocol, 'trackUpdates', { updateId }, { units: [progress(counts)] });
+  const remove = (accepted: string[]) =>
+    wrongIn(pushTypeProtocol, 'removeUnits', { updateId: 'u', units: ['x', 'y'] }, { accepted });
+
+  test.each<[string, object, string]>([
+    ['done before its tasks are gone', { state: 'done', gone: 2 }, 'units.0.gone: 2 of 3 are gone, and it is done'],
+    ['done with more tasks gone', { state: 'done', gone: 4 }, 'units.0.gone: 4 of 3 are gone, and it is done'],
+    ['bringing tasks up', { updated: 1, live: 1 }, 'units.0.live: 1 in a removal'],
+  ])('is not believed to be %s', async (_, counts, sentence) => {
+    expect(await track(counts)).toContain(sentence);
+  });
+
+  test.each([
+    ['done when all of its tasks are gone', { state: 'done', gone: 3 }],
+    ['done when it had none', { state: 'done', targeted: 0 }],
+    ['under way', { gone: 1 }],
+  ])('is believed to be %s', async (_, counts) => {
+    expect(await track(counts)).toBe('');
+  });
+
+  test('is known by its id: an update of another kind may be done although some of its tasks are gone', async () => {
+    const counts = { state: 'done', updated: 2, live: 2, gone: 1 };
+    expect(await track(counts, 'deploy/kv/2/deploy/1/0/1')).toBe('');
+    expect(await track(counts, 'deploy/kv/2/remove/1/0/1')).toBe('');
+  });
+
+  test.each<[string, string[], string]>([
+    ['twice', ['x', 'y', 'x'], 'accepted.2: x appears twice'],
+    ['that was not asked for', ['x', 'y', 'z'], 'accepted.2: z was not asked for'],
+  ])('is not believed to be accepted of a unit %s', async (_, accepted, sentence) => {
+    expect(await remove(accepted)).toContain(sentence);
+  });
+
+  test('is not believed to be accepted of some units alone', async () => {
+    expect(await remove(['x'])).toContain('accepted: y is missing');
+    expect(await remove(['y', 'x'])).toBe('');
+  });
+});
+
 describe('outdated tasks', () => {
   const targets = [{ unit: 'x', version: 'kv:2', artifacts: [] }];
   const check = (units: object[]) => wrongIn(pushTypeProtocol, 'needsPush', { targets }, { units });

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -85,6 +85,11 @@ beforeAll(async () => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package of the sdk', () => {
+  test('is made by `npm run sdk`, which says where it lies', () => {
+    const { status, stderr } = spawnSync('npm', ['run', '--silent', 'sdk'], { cwd: ROOT, encoding: 'utf8' });
+    expect({ status, made: existsSync(stderr.trim().split('\n').at(-1) ?? '') }).toEqual({ status: 0, made: true });
+  });
+
   test('has the version, license and engines of the product, and of its dependencies what the product is tested with', () => {
     const { version, license, engines, dependencies } = manifestOf(join(installed, 'package.json'));
     expect({ version, license, engines }).toEqual({
@@ -130,6 +135,7 @@ describe('the package of the sdk', () => {
         'domain/fleet',
         'domain/health',
         'domain/notify',
+        'domain/offers',
         'domain/spec',
       ],
       ...['sdk', 'sdk/conform', 'sdk/controllers', 'sdk/gatekeeper', 'sdk/health', 'sdk/protocol', 'sdk/updates'],

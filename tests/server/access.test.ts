@@ -40,6 +40,7 @@ describe('who may come in through the HTTP front end', () => {
         github: [],
         standard: [{ name: 'standard', actor: 'service:webhook', secretEnvs: ['A', 'B'], secrets: [], scope: null }],
       },
+      pagers: {},
       unset: ['CI', 'A', 'B'],
     });
   });

@@ -42,6 +42,7 @@ const identities = {
         ? { principal: 'user:wendy', groups: ['storage'], expiresAtMs: null, door: 'oidc' as const }
         : undefined,
     ),
+  confirm: () => Promise.resolve('no page is asked for'),
 };
 
 function asking(words: string, { token = TOKEN as string | null, env = {} } = {}) {

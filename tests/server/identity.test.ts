@@ -192,6 +192,7 @@ test('a key that the provider has made since is found, and however many tokens c
 });
 
 test.each([
+  ['an address that is none', { issuer: 'id.example.com', audience: 'x' }, 'signIn.0.issuer: Invalid URL'],
   ['http to another machine', { issuer: 'http://id.example.com', audience: 'x' }, 'https'],
   [
     'groups that act',

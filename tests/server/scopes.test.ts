@@ -31,7 +31,7 @@ describe('a signed delivery', () => {
       yield { pipeline, subscribedAtMs: 0, subscriptions: [{ artifact: 'executable', with: {} }] };
   };
 
-  test.each(['manual', 'pipeline-output'])(
+  test.each(['manual', 'pipeline-output', 'offer'])(
     'a source without the finder %s in its scope releases nothing in its name',
     async (finder) => {
       const { app, pipelines, lines } = attacked({}, manual);

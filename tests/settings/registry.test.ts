@@ -27,6 +27,15 @@ describe('the registry of extensions', () => {
     );
   });
 
+  test('a finder that workers answer for themselves is never asked, and this is said', () => {
+    const warningsOf = (kind: string, name: string) =>
+      parseRegistry({ extensions: [{ name, kind, url: 'http://finders:1/offer' }] }, {}).warnings;
+    const never = 'is never asked, because workers answer for that name themselves; rename it';
+    expect(warningsOf('artifact-finder', 'offer')).toEqual([`extensions: the artifact-finder offer ${never}`]);
+    expect(warningsOf('artifact-finder', 'pipeline-output')).toHaveLength(1);
+    expect([warningsOf('artifact-finder', 'offers'), warningsOf('push-type', 'offer')]).toEqual([[], []]);
+  });
+
   test('a default may hold a variable with a default of its own', () => {
     const url = '${FINDER:-${SIM:-http://localhost:4400}/finders/tags}';
     const urlIn = (env: Readonly<Record<string, string>>): string =>

@@ -28,15 +28,29 @@ export const IN_VIRTUAL_TIME = [
 
 /**
  * These need more than a development stack, most of them a fleet other than the simulated one;
- * tests/system/bugs.long.test.ts, tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts,
+ * tests/hosts/example.test.ts, tests/system/bugs.long.test.ts, tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts,
  * tests/contract/gatekeeper.test.ts and tests/workflows/models.long.test.ts run them.
  */
 export const ON_OTHER_FLEETS = [
   'advisory/pipeline.yaml',
   'config/pipeline.yaml',
+  'hosts/pipeline.yaml',
   'inference/data/feed.yaml',
   'push-types/gatekeeper/pipeline.yaml',
   'push-types/processes/pipeline.yaml',
+];
+
+/**
+ * These wait for each other. The commands of their README release them (tests/system/readme.long.test.ts), and
+ * tests/workflows/teastore.long.test.ts does in any order.
+ */
+export const TOGETHER = [
+  'teastore/auth.yaml',
+  'teastore/image.yaml',
+  'teastore/persistence.yaml',
+  'teastore/recommender.yaml',
+  'teastore/registry.yaml',
+  'teastore/webui.yaml',
 ];
 
 export const examplePath = (file: string): string => join(FOLDER, file);

@@ -11,7 +11,7 @@ export function deadExports(
   const files = new Set(readers.map((source) => source.name));
   const used = new Set(readers.flatMap((source) => usesIn(source, files)));
   return candidates
-    .filter((source) => source.name.endsWith('.ts') && !isPublic(source.name))
+    .filter((source) => /\.tsx?$/.test(source.name) && !isPublic(source.name))
     .flatMap((source) =>
       exportsOf(source)
         .filter(({ name, isType }) => !(isType && mentions(source.text, name) > 1))
@@ -66,7 +66,7 @@ function namesTaken(node: ts.Node): string[] {
 function resolve(from: string, target: string, files: ReadonlySet<string>): string | undefined {
   if (!target.startsWith('.')) return undefined;
   const base = path.join(path.dirname(from), target);
-  return [base, `${base}.ts`, `${base}.js`, path.join(base, 'index.ts')].find((name) => files.has(name));
+  return [base, `${base}.ts`, `${base}.tsx`, `${base}.js`, path.join(base, 'index.ts')].find((name) => files.has(name));
 }
 
 function exportsOf({ tree }: Source): { name: string; isType: boolean }[] {

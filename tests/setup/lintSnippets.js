@@ -12,7 +12,7 @@ const ROOT = path.join(__dirname, '../..');
 
 /** Without the rules that need the compiler. */
 const untyped = {
-  files: ['**/*.ts'],
+  files: ['**/*.{ts,tsx}'],
   ...configs.disableTypeChecked,
   languageOptions: { parserOptions: { projectService: false } },
 };
@@ -20,7 +20,7 @@ const untyped = {
 /** A place outside any project, since loading that of the whole tree takes half a minute of processor time. */
 const NOWHERE = path.parse(ROOT).root;
 const typed = {
-  files: ['**/*.ts'],
+  files: ['**/*.{ts,tsx}'],
   languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*/*.ts'] }, tsconfigRootDir: NOWHERE } },
 };
 

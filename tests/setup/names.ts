@@ -19,7 +19,7 @@ const DROPPED = new Set(
 /** Files, and definitions as `file: name`, whose names have a dropped word. */
 export const droppedWords = (sources: readonly Source[]): readonly string[] =>
   sources.flatMap((source) => [
-    ...(isDropped(source.name.replace(/^.*\/|\.ts$/g, '')) ? [source.name] : []),
+    ...(isDropped(source.name.replace(/^.*\/|\.tsx?$/g, '')) ? [source.name] : []),
     ...definitionsIn(source).flatMap((name) => (isDropped(name) ? [`${source.name}: ${name}`] : [])),
   ]);
 

@@ -31,7 +31,7 @@ function sourcesIn(folder: string): Source[] {
   const full = path.join(ROOT, folder);
   if (!existsSync(full)) return [];
   return readdirSync(full, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(ts|js)$/.test(name) && !name.includes('node_modules'))
+    .filter((name) => /\.(tsx?|js)$/.test(name) && !name.includes('node_modules'))
     .map((name) => parse(path.join(folder, name), readFileSync(path.join(full, name), 'utf8')));
 }
 

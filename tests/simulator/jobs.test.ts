@@ -83,6 +83,26 @@ describe('hotswap', () => {
   });
 });
 
+test('a config may set variables of the tasks, and anything else that is no job is refused', async () => {
+  const fleet = givenFleet();
+  await fleet.job('kv-x');
+  const refused = async (more: object): Promise<unknown> => {
+    const config = { jobs: ['kv-x'], ...more };
+    const context = { pipeline: 'p', release: 1, deployId: 'd', actor: 'user:a', config };
+    return (await fleet.twine('validateConfig', { context })).body['problems'];
+  };
+  expect(await refused({ env: { PEER: 'kv.internal', PORT: 8080 } })).toEqual([]);
+  expect(await refused({ env: { PEER: ['kv'] } })).toEqual([
+    { path: 'config.env.PEER', message: 'expected a text or a number' },
+  ]);
+  expect(await refused({ env: 'PEER=kv' })).toEqual([
+    { path: 'config.env', message: 'expected variables and their values' },
+  ]);
+  expect(await refused({ tasks: 3 })).toEqual([
+    { path: 'config.tasks', message: 'twine knows jobs and env, not tasks' },
+  ]);
+});
+
 test('a package that was fetched ahead starts sooner', async () => {
   const times: number[] = [];
   for (const ahead of [false, true]) {

@@ -43,6 +43,48 @@ async function passing(fleet: TestFleet, seconds: number): Promise<void> {
   }
 }
 
+describe('a job with a controller that is removed', () => {
+  const REMOVAL = 'deploy/p/2/d/1/remove/1';
+  const progress = async (fleet: TestFleet) => (await fleet.twine('trackUpdates', { updateId: REMOVAL })).body.units[0];
+
+  test('loses each task when the controller lets it go, and is removed once all are gone', async () => {
+    const { fleet, seen, mood } = await givenControlled({ nSmall: 1, budget: 1 });
+    mood.approves = ({ task }) => task === 'kv-x/1' || task === 'kv-x/4';
+    await fleet.twine('removeUnits', { updateId: REMOVAL, units: ['kv-x'] });
+    await passing(fleet, 10);
+    expect(seen[0]?.request).toMatchObject([0, 1, 2, 3, 4, 5].map((slot) => ({ task: `kv-x/${slot}`, kind: 'stop' })));
+    expect(await progress(fleet)).toMatchObject({
+      ...{ state: 'updating', targeted: 6, gone: 2 },
+      reason: 'waiting for the task controller to approve: 4 tasks',
+    });
+    expect(await fleet.look('kv-x')).toMatchObject({ size: 4, running: 4 });
+    mood.approves = () => true;
+    await passing(fleet, 30);
+    expect(await progress(fleet)).toMatchObject({ state: 'done', targeted: 6, gone: 6 });
+    expect(await fleet.look('kv-x')).toMatchObject({ size: 0, removed: 6 });
+    expect(overIn(seen).filter((id) => id.startsWith(REMOVAL))).toHaveLength(6);
+  });
+
+  test('keeps the other tasks while the removal is paused, and for good once it is cancelled', async () => {
+    const { fleet, mood } = await givenControlled();
+    mood.approves = ({ task }) => task === 'kv-x/1';
+    await fleet.twine('removeUnits', { updateId: REMOVAL, units: ['kv-x'] });
+    await passing(fleet, 10);
+    await fleet.twine('pauseUpdates', { updateId: REMOVAL });
+    mood.approves = () => true;
+    await passing(fleet, 30);
+    expect(await progress(fleet)).toMatchObject({ state: 'paused', gone: 1 });
+    await fleet.twine('cancelUpdates', { updateId: REMOVAL });
+    await passing(fleet, 30);
+    expect(await progress(fleet)).toMatchObject({ state: 'failed', gone: 1 });
+    expect(await fleet.look('kv-x')).toMatchObject({ size: 5, running: 5 });
+    const all = { ...update('deploy/p/3/d/1/0/1', 'kv-x', 'kv:2'), wholeUnit: true };
+    await fleet.twine('executeUpdates', all);
+    await passing(fleet, 120);
+    expect(await fleet.look('kv-x')).toMatchObject({ running: 6, versions: { 'kv:2': 6 } });
+  });
+});
+
 describe('a job with a controller that is to be smaller', () => {
   test('loses its last tasks when the controller lets them go, in whatever order, and no other', async () => {
     const { fleet, seen, mood } = await givenControlled();

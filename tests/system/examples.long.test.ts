@@ -11,6 +11,7 @@ import {
   exampleSource,
   IN_VIRTUAL_TIME,
   ON_OTHER_FLEETS,
+  TOGETHER,
 } from '../setup/examples';
 import { Processes } from './process';
 import { startTemporal } from './server';
@@ -25,7 +26,9 @@ const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-examples-'));
 const PATIENT_MS = 180_000;
 
-const FILES = examplePipelines().filter((file) => ![...IN_VIRTUAL_TIME, ...ON_OTHER_FLEETS].includes(file));
+const FILES = examplePipelines().filter(
+  (file) => ![...IN_VIRTUAL_TIME, ...ON_OTHER_FLEETS, ...TOGETHER].includes(file),
+);
 /** Released by their parent, not by hand. */
 const isChild = (file: string): boolean => exampleSource(file).labels?.['parent'] !== undefined;
 const RELEASED = FILES.filter((file) => !isChild(file));

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { KVSTORE_JOBS } from '../../cli/demo/world';
-import { createJobs } from '../../cli/simulator';
+import { createJobs, type NewJob } from '../../cli/simulator';
 import { freePorts } from '../../cli/stack/ports';
 import type { DeployStatus, PipelineStatus } from '../../domain/views';
+import { exampleFleet, exampleSource, TOGETHER } from '../setup/examples';
 import { cleanEnv, Processes, ROOT } from './process';
 import { startTemporal } from './server';
 import { OWNER, Stack } from './stack';
@@ -43,6 +44,23 @@ describe('every command of docs/tutorial/service.md works, in this order', () =>
     expect(knownBad.map(({ artifact }) => artifact)).toEqual(['executable@web:2', 'executable@web:3']);
     expect(held).toBeNull();
     for (const name of ['web-x', 'web-y']) expect(await jobs(name)).toMatchObject({ versions: { 'web:1': 20 } });
+  });
+});
+
+describe('every command of examples/teastore/README.md works, in this order', () => {
+  const page = 'examples/teastore/README.md';
+  const { pipeline, jobs } = follow(page, linesOf(page), exampleFleet('teastore/registry.yaml'));
+
+  test('at the end all teams have deployed, and each offer has its users', async () => {
+    const teams = await Promise.all(TOGETHER.map((file) => pipeline(exampleSource(file).pipeline)));
+    expect(teams.map(({ releases }) => releases.map(({ state }) => state))).toEqual(teams.map(() => ['succeeded']));
+    const { offers = [] } = await pipeline('registry');
+    expect(offers.map(({ name, users }) => [name, users.length])).toEqual([
+      ['vpc', 3],
+      ['cluster', 5],
+      ['service', 5],
+    ]);
+    expect(await jobs('tea-webui')).toMatchObject({ versions: { 'webui:1': 4 } });
   });
 });
 
@@ -116,7 +134,7 @@ const BACKUP_DISK = '/mnt/backup/';
  * Types the lines of a page one after the other in its own stack, with its own Temporal server, since several pages use
  * the same pipeline name. A line may end with its expected exit code: `# exit code 3`.
  */
-function follow(page: string, lines: readonly string[]) {
+function follow(page: string, lines: readonly string[], fleet: readonly NewJob[] = KVSTORE_JOBS) {
   const processes = new Processes();
   const home = mkdtempSync(join(tmpdir(), 'conveyor-page-'));
   let stack: Stack;
@@ -126,9 +144,10 @@ function follow(page: string, lines: readonly string[]) {
     await startTemporal(processes, { home, port, data: join(home, DATABASE) });
     stack = await Stack.open({
       temporal: `127.0.0.1:${port}`,
+      settings: { waitInterval: '1s' },
       env: { CONVEYOR_TEMPORAL_DB: join(home, DATABASE) },
     });
-    await createJobs(stack.simulatorUrl, KVSTORE_JOBS);
+    await createJobs(stack.simulatorUrl, fleet);
     files = savedFiles(page, stack.home);
   });
   afterAll(async () => {

@@ -1,11 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BacktestReport } from '../../render/backtest';
 import type { StatisticsReport } from '../../render/statistics';
 import type { Backtest } from '../../domain/health/backtest';
 import { workflowIds } from '../../domain/ids';
-import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import type { DeployStatus, OfferList, PipelineOffers, PlanView, ReleaseStatus, WishCheck } from '../../domain/views';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import { given, PATIENT } from './service';
 import { Stack } from './stack';
+import { eventually } from './waiting';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -115,6 +119,50 @@ describe('a bad version', () => {
   });
 });
 
+test('an offer is planned with, listed and shown with its user, and a file that would wish for another version does not fit', async () => {
+  const [net, app] = ['net', 'app'].map((name) => `${name}-${randomBytes(4).toString('hex')}`) as [string, string];
+  const offers = [{ name: 'place', version: '1.2.0', value: { job: `${app}-x` } }];
+  const wishing = (version: string): Partial<PipelineSource> => ({ wishes: [{ from: net, offer: 'place', version }] });
+  const network = await given(stack, { name: net, pipeline: { offers } });
+  const deploy = { config: { jobs: [`\${wishes.${net}.place.job}`] } };
+  const shop = await given(stack, { name: app, deploy, pipeline: wishing('^1') });
+  expect(await stack.conveyor(['plan', shop.file])).toMatchObject({
+    stderr: expect.stringContaining(`${net} has not offered place yet`),
+  });
+  for (const one of [network, shop])
+    await stack.conveyor(['release', one.name, '-a', `executable=${one.version(2)}`, '--wait']);
+
+  const { phases, wishes } = await stack.json<PlanView>(['plan', shop.file]);
+  expect(wishes).toMatchObject([{ from: net, state: 'satisfied', version: '1.2.0', why: null }]);
+  expect(phases.at(-1)?.units).toMatchObject([{ id: `${app}-x` }]);
+  const listed = await eventually('visibility lists the offer', async () => {
+    const list = await stack.json<OfferList>(['offers', 'list', '--to', app, '--limit', '1000']);
+    return list.offers.find(({ pipeline }) => pipeline === net);
+  });
+  expect(listed).toMatchObject({ id: `${net}/place`, state: 'made', version: '1.2.0', release: 1, users: 1 });
+  const shown = await stack.json<PipelineOffers>(['offers', 'show', net]);
+  expect(shown.offers).toMatchObject([
+    {
+      ...{ name: 'place', value: { job: `${app}-x` }, action: 'deploy' },
+      users: [{ user: `${app}/deploy`, behind: false, pins: [{ release: 1, range: '^1', parts: ['job'] }] }],
+    },
+  ]);
+
+  const excerpts = join(stack.home, 'excerpts');
+  mkdirSync(excerpts);
+  expect(await stack.conveyor(['offers', 'export', net, '-o', join(excerpts, 'net.json')])).toMatchObject({ code: 0 });
+  expect(await stack.json(['offers', 'check', shop.file, '--excerpts', excerpts])).toMatchObject({
+    wishes: [{ verdict: 'fits' }],
+  });
+  const file = stack.file('next.yaml', { ...shop.source, ...wishing('^2') });
+  const checked = await stack.conveyor(['offers', 'check', file, '--excerpts', excerpts, '-o', 'json']);
+  const refused: Partial<WishCheck> = {
+    verdict: 'does-not-fit',
+    why: `${net} offers place 1.2.0, but the wish is for ^2`,
+  };
+  expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([3, { wishes: [refused] }]);
+});
+
 describe('the deployed versions', () => {
   test('shows how a health check would have done, by command line and by service, and counts in the statistics', async () => {
     const shop = await given(stack);
@@ -206,6 +254,13 @@ const deployOf = (name: string, version: string): object => ({
   endedAt: TIME,
   summary: `every unit runs ${version}`,
   updates: [`deploy/${name}/1/deploy/1/0/1`, `deploy/${name}/1/deploy/1/1/1`],
+  planned: {
+    tasks: 12,
+    phases: [
+      { share: 0.25, bakeMs: expect.any(Number) },
+      { share: 1, bakeMs: expect.any(Number) },
+    ],
+  },
   phases: [
     phaseOf(0, 'first', 'region:x', '3', [[`${name}-x`, 3]]),
     phaseOf(1, 'completion', '*', '100%', [

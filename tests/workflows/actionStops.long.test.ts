@@ -67,6 +67,19 @@ test('a service that refuses even to stop a run delays nothing, and people see i
   expect(timeline).toContainEqual(expect.objectContaining({ kind: 'not-stopped', text }));
 });
 
+test('an action that had succeeded before its service answered nonsense is not done twice', async () => {
+  const fault = { kind: 'http', service: 'slow', method: 'getRunProgress', mode: 'garbage' };
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+  const retry = { attempts: 2, backoff: '1s' } as const;
+  await world.apply(flow({ test: slowAction(0, { retry }) }, { pipeline: 'garbled' }), CALM);
+  await world.release('garbled', 'kv:2');
+  await untilAction(world, 1, 'test', () => runs('garbled').length === 1, { pipeline: 'garbled', stepMs: 1_000 });
+  await world.sleep(10_000);
+  await world.control('DELETE', `/control/faults/${id}`);
+  expect((await world.ended('garbled', 1)).state).toBe('succeeded');
+  expect(runs('garbled')).toHaveLength(1);
+});
+
 test('a step of a deploy that is given up while its service is silent is stopped once it answers', async () => {
   await world.job('kvstore-x', 'x', 3);
   const pre = [{ service: 'slow', with: { takesMs: 10 * HOUR } }];

@@ -11,7 +11,7 @@ export interface Asked {
   /** For a request that names units one by one. */
   readonly targets?: readonly { readonly unit: string }[];
   readonly common?: { readonly updatedBy?: readonly string[] };
-  readonly context?: { readonly deployId: string };
+  readonly context?: { readonly deployId: string; readonly config: Readonly<Record<string, unknown>> };
 }
 
 /** Replaces the real answer; undefined keeps it. */

@@ -4,21 +4,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { callExtension, viaApp } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
+import { judgeOffers } from '../chaos/judgeOffers';
 import { judgeSteps } from '../chaos/judgeSteps';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { judgeReverts, passedOver, seeMoment, untrue } from '../chaos/judgeReverts';
 import { canariesOf, deploysOf, play, releasesOf, type Deploy } from '../chaos/play';
-import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
+import { configurationOf, membersOf, offersOf, scenarioOf, type Member, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
 
 /**
- * `npm run chaos -- --seeds N --from S` sets it to `S:N`, with `--configuration` to `S:N:configuration`. The tests run
- * only a few quick stories of all kinds.
+ * `npm run chaos -- --seeds N --from S` sets it to `S:N`, with `--configuration` to `S:N:configuration`, and with `--offers` to `S:N:offers`. The
+ * tests run only a few quick stories of all kinds.
  */
 const [from = 85, count = 8] = (process.env['CONVEYOR_CHAOS'] ?? '').split(':').flatMap((text) => Number(text) || []);
 const ASKED = process.env['CONVEYOR_CHAOS'] ?? '';
-const isOfConfiguration = ASKED.endsWith(':configuration');
+const [, , KIND] = ASKED.split(':');
+/** The story of a seed, by kind. */
+const STORIES: Readonly<Record<string, (seed: number) => Scenario>> = {
+  configuration: configurationOf,
+  offers: offersOf,
+};
+const { [KIND ?? '']: storyOf = scenarioOf } = STORIES;
 const SEEDS = Array.from({ length: count }, (_, index) => from + index);
 
 /** Worlds are expensive, so stories share one until a story in it fails. */
@@ -46,26 +53,33 @@ async function leave(): Promise<void> {
 
 async function survives(story: Scenario): Promise<VirtualWorld> {
   if (world === null) throw new Error('no world');
-  const lines = [JSON.stringify(story.source), JSON.stringify(story.jobs)];
+  const lines = membersOf(story).flatMap(({ source, jobs }) => [JSON.stringify(source), JSON.stringify(jobs)]);
   told = lines;
   const askedBack = await play(world, story, (line) => lines.push(line));
-  const canaries = story.source.actions['canary'] ? await canariesOf(world, story.pipeline) : [];
-  for (const { id, timeline } of [...(await deploysOf(world, story.pipeline)), ...canaries])
-    lines.push(...timeline.map(({ at, text }) => `${id} ${at} ${text}`));
+  for (const { pipeline, source } of membersOf(story)) {
+    const canaries = source.actions['canary'] ? await canariesOf(world, pipeline) : [];
+    const early = source.actions['early'] ? await deploysOf(world, pipeline, 'early') : [];
+    for (const { id, timeline } of [...(await deploysOf(world, pipeline)), ...early, ...canaries])
+      lines.push(...timeline.map(({ at, text }) => `${id} ${at} ${text}`));
+  }
   await judge(world, story);
-  await judgeReverts(world, story, askedBack);
+  for (const member of membersOf(story)) await judgeReverts(world, { ...story, ...member }, askedBack);
   told = null;
   return world;
 }
 
 test.each(SEEDS)('whatever goes wrong and whoever presses what, nothing unsafe happens: seed %d', async (seed) => {
   process.stderr.write(`chaos seed ${seed}\n`);
-  await survives(isOfConfiguration ? configurationOf(seed) : scenarioOf(seed));
+  await survives(storyOf(seed));
 });
 
 /** Only in the tests, not in `npm run chaos`. */
 test.each(ASKED === '' ? [1, 2] : [])('nor where the deploy brings configuration: story %d', async (seed) => {
   await survives(configurationOf(seed));
+});
+
+test.each(ASKED === '' ? [16, 17] : [])('nor where pipelines wish for offers of each other: story %d', async (seed) => {
+  await survives(offersOf(seed));
 });
 
 /** Whole stories, since a change of the generator changes the meaning of a seed. */
@@ -97,6 +111,8 @@ const CALM: Scenario = {
   happenings: [{ atMs: 0, kind: 'release', version: 'kv:2' }],
 };
 
+const quick = (job: string) => ({ config: { jobs: [job] }, phases: [], completion: { bake: '1m' }, healthChecks: [] });
+
 test('a step that took effect twice would be found out, and so would a fleet that is not as its deploys say', async () => {
   const after = await survives(CALM);
   const runs = after.slow.runs.filter(({ pipeline }) => pipeline === 'calm');
@@ -108,11 +124,33 @@ test('a step that took effect twice would be found out, and so would a fleet tha
   await expect(judge(after, CALM)).rejects.toThrow('toBeLessThanOrEqual');
 });
 
+test('a board that does not know a user would be found out, and so would one that knows a user that is gone', async () => {
+  const net = { ...kvstore(quick('job-y')), pipeline: 'net', offers: [{ name: 'place' }] };
+  const app = { ...kvstore(quick('job-x')), pipeline: 'app', wishes: [{ from: 'net', offer: 'place' }] };
+  const jobs = [{ name: 'job-y', region: 'y', tasks: 2, more: { service: 'net' } }];
+  const offering = { others: [{ pipeline: 'net', source: net as Member['source'], jobs }], last: [app, net] };
+  const story: Scenario = { ...CALM, pipeline: 'app', source: app as Member['source'], offering };
+  const after = await survives(story);
+  const board = after.client.workflow.getHandle('offers/net');
+  const of = (release: number) => ({ user: 'app/deploy', release, uses: [{ offer: 'place', seq: 1, paths: [] }] });
+  await board.executeUpdate('pin-offers', { args: [{ ...of(1), anyway: true }] });
+  await expect(judgeOffers(after, story, offering)).rejects.toThrow('counts app/deploy as user of place for release 1');
+  await board.signal('end-use', 'app/deploy');
+  await expect(judgeOffers(after, story, offering)).rejects.toThrow('which knows no use');
+});
+
 test('a revert that begins late would be found out, and so would a refusal for what is not so', async () => {
   const after = await survives(CALM);
   const [release] = await releasesOf(after, 'calm');
   const startedMs = Date.parse(release!.startedAt);
-  const asked = { verb: 'roll-back', of: 1, actor: 'user:alice', reason: '', atMs: startedMs } as const;
+  const asked = {
+    pipeline: 'calm',
+    verb: 'roll-back',
+    of: 1,
+    actor: 'user:alice',
+    reason: '',
+    atMs: startedMs,
+  } as const;
   await expect(judgeReverts(after, CALM, [{ ...asked, answer: { release: 1 } }])).resolves.toBeUndefined();
   const late = { ...asked, atMs: startedMs - 5_000, answer: { release: 1 } };
   await expect(judgeReverts(after, CALM, [late])).rejects.toThrow('began 5000 ms after it was asked for');
@@ -150,12 +188,27 @@ test('a version whose release was undone does not count as good by the follow-on
     ({ history: ended, active: [], knownBad: [] }) as unknown as PipelineState;
   const brings = (release: number, version: string) => ({ release, version, outcome: 'succeeded' }) as Deploy;
   const deploys = [brings(1, 'kv:2'), brings(2, 'kv:2'), brings(3, 'kv:1')];
-  const asked = { verb: 'roll-back', of: 3, actor: 'user:alice', reason: '', atMs: 0 } as const;
+  const asked = { pipeline: 'calm', verb: 'roll-back', of: 3, actor: 'user:alice', reason: '', atMs: 0 } as const;
   const refused = 'nothing that ran before it is known to be good';
   const judged = (ended: readonly object[]) =>
     untrue(asked, { refused, seen: { state: stateOf(ended), deploys, runs: false, jobs: null, other: null } });
   expect(judged(history)).toBeUndefined();
   expect(judged(history.filter(({ number }) => number !== 3))).toContain('was refused for what was not so');
+});
+
+test('a refusal names the release that a follow-on completed as the one that is deployed over', () => {
+  const rows = [{ kind: 'manual' }, { kind: 'follow-on', of: 1 }];
+  const history = rows.map((trigger, at) => ({ number: at + 1, trigger }));
+  const state = { history, active: [], deploys: { holder: { owner: '3' } } } as unknown as PipelineState;
+  const deploys = [1, 2].map((release) => ({ release, version: 'kv:2', outcome: 'succeeded' }) as Deploy);
+  const asked = { pipeline: 'calm', verb: 'roll-back', of: 2, actor: 'user:alice', reason: '', atMs: 0 } as const;
+  const over = (release: number) =>
+    untrue(asked, {
+      refused: `release 3 is being deployed over release ${release}; revert one of these`,
+      seen: { state, deploys, runs: false, jobs: null, other: null },
+    });
+  expect(over(1)).toBeUndefined();
+  expect(over(2)).toContain('was refused for what was not so');
 });
 
 /** A task of the fleet gets another version from a source unknown to Conveyor. */

@@ -1,4 +1,4 @@
-import type { DeployResult } from '../../domain/deploy/state';
+import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { deploying, type LoneDeploy } from './deploys';
 import { FaultWorld, PROTOCOLS, type Service, type Trouble } from './faultWorld';
@@ -28,6 +28,7 @@ export function describeFaults(title: string, mode: Mode): void {
     test('one run of an action service succeeds, none is left over, and one that is cancelled stops', () =>
       teller.tell(runsActions));
     test('an artifact that a finder found makes one release', () => teller.tell(sweeps));
+    test('an undeploy removes every task, and each removal takes place once', () => teller.tell(removes));
     if (mode.trouble !== null)
       test('all of that happened to every method of every protocol', () =>
         teller.tell((faults) => expect(faults.spared()).toEqual([])));
@@ -88,10 +89,15 @@ class Push {
     private deploy: LoneDeploy,
   ) {}
 
-  static async begin(faults: FaultWorld, mode: Mode, release: number, deploy: object): Promise<Push> {
+  static async begin(
+    faults: FaultWorld,
+    mode: Mode,
+    { release, ...more }: Pick<DeployInput, 'release' | 'removal'>,
+    deploy: object = {},
+  ): Promise<Push> {
     const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, trackIntervalMs: everyMs(mode) };
     const spec = { healthInterval: '5m', completion: { bake: '10m', updateTimeout: '24h' }, ...deploy } as const;
-    const begin = () => deploying(faults.world, { release, settings }, spec);
+    const begin = () => deploying(faults.world, { release, settings, ...more }, spec);
     const push = new Push(faults, mode, await begin());
     const isPlanned = async () => (await push.deploy.status()).phases.length > 0;
     for (;;) {
@@ -149,7 +155,7 @@ async function deploys(faults: FaultWorld, mode: Mode): Promise<void> {
     { name: 'some', scope: '*', amount: 1, ...pace },
     { name: 'most', scope: 'region:x', amount: 5, ...pace },
   ];
-  const push = await Push.begin(faults, mode, 2, { lockstep: true, phases });
+  const push = await Push.begin(faults, mode, { release: 2 }, { lockstep: true, phases });
   // The first call only asked whether it is supported.
   await faults.breaks(mode.trouble, 'twine', ['shiftTraffic']);
   const updated = async () => (await faults.world.jobs())[0]?.versions['kv:2'] ?? 0;
@@ -171,7 +177,8 @@ async function reverts(faults: FaultWorld, mode: Mode): Promise<void> {
   const methods = ['needsPush', 'executeUpdates', 'trackUpdates', 'cancelUpdates', 'runHealthChecks'];
   await faults.world.describeVersion('kv:3', { errorRatio: 0.3, afterMs: 2 * MINUTE });
   await faults.breaks(mode.trouble, 'twine', methods);
-  const push = await Push.begin(faults, mode, 3, { phases: [{ name: 'some', scope: '*', amount: 2, bake: '20m' }] });
+  const phases = [{ name: 'some', scope: '*', amount: 2, bake: '20m' }];
+  const push = await Push.begin(faults, mode, { release: 3 }, { phases });
   expect(await push.ended()).toMatchObject({ outcome: 'reverted', classification: 'good-failure' });
   expect(await faults.jobs()).toEqual(UPDATED);
   expect((await faults.starts()).sort()).toEqual([2, 2, 2, 2, 2, 4, 4, 4, 4]);
@@ -219,4 +226,14 @@ async function sweeps({ world }: FaultWorld): Promise<void> {
   }
   expect(await world.ended('found', 1)).toMatchObject({ state: 'succeeded' });
   await expect(world.releaseStatus('found', 2)).rejects.toThrow('not found');
+}
+
+async function removes(faults: FaultWorld, mode: Mode): Promise<void> {
+  await faults.breaks(mode.trouble, 'twine', ['fetchDeployUnits', 'trackUpdates']);
+  const push = await Push.begin(faults, mode, { release: 4, removal: true });
+  expect(await push.ended()).toMatchObject({ outcome: 'succeeded', reason: 'every unit is removed' });
+  expect(Object.values(await faults.jobs())).toMatchObject([{ versions: {} }, { versions: {} }]);
+  const keys = faults.effects('twine', 'removeUnits').map(({ key }) => key);
+  expect(keys.length).toBeGreaterThan(0);
+  expect(new Set(keys).size).toBe(keys.length);
 }

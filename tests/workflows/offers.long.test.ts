@@ -1,5 +1,9 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { NotifyRequest } from '../../activities/notify';
 import { OfferBoards } from '../../activities/offerBoards';
-import { listUsers, NO_OFFERS, type OfferBoard } from '../../domain/offers/board';
+import { exportPipeline, importPipeline } from '../../client/apply';
+import { OFFER_LIMITS } from '../../domain/limits';
+import { formatOfferChange, listUsers, NO_OFFERS, type OfferBoard } from '../../domain/offers/board';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import { actionOf, CALM, deployAction, endsOf, flow, slowAction, untilAction } from './flows';
 import { executable, HOUR, MINUTE, VirtualWorld } from './world';
@@ -36,8 +40,11 @@ const released = async (pipeline: string, version: string): Promise<number> =>
   (await world.release(pipeline, version)).number;
 const runs = async (job: string) => (await world.jobs()).find(({ name }) => name === job)?.versions;
 const blocked = (pipeline: string, number: number, why: string | RegExp) =>
-  untilAction(world, number, 'deploy', ({ blockedBy }) => blockedBy?.match(why) !== null, { pipeline });
+  untilAction(world, number, 'deploy', ({ blockedBy }) => blockedBy?.match(why) != null, { pipeline });
 const board = (): Promise<OfferBoard | null> => new OfferBoards(world.client, world.taskQueue).find('net');
+/** A command that is refused with this reason. */
+const refused = (command: Promise<unknown>, why: string) =>
+  expect(command).rejects.toMatchObject({ cause: { message: expect.stringContaining(why) as string } });
 const users = async () => listUsers((await board()) ?? NO_OFFERS, 'place').map(({ user }) => user);
 const ends = async (pipeline: string, version: string) => {
   const number = await released(pipeline, version);
@@ -59,6 +66,25 @@ test('a deploy waits for the offer of another pipeline, names it, and is configu
   expect(await runs('app-x')).toEqual({ 'kv:2': 2 });
   expect(await users()).toEqual(['app/deploy']);
   expect((await board())?.offers).toMatchObject([{ value: { job: 'app-x', by: 'kv:3' }, release: 2 }]);
+});
+
+test('a deploy waits for a value of the type that it wishes for, and the type stays while it uses it', async () => {
+  const typed = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } as const;
+  const sized = (size: unknown) => net([offer({ value: { job: 'app-x', size } })]);
+  await world.apply(sized('large'), SETTINGS);
+  await world.apply(app('^1', { wishes: [{ from: 'net', offer: 'place', version: '^1', schema: typed }] }), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  await released('app', 'kv:2');
+  await blocked('app', 1, /: place 1\.0\.0 of net does not fit the wish: size is a string, not an integer$/);
+  await world.apply(sized(3), SETTINGS);
+  expect(await ends('net', 'kv:3')).toBe('succeeded');
+  await world.ended('app', 1, { withinMs: HOUR });
+  expect(await endsOf(world, [1], 'app')).toEqual(['succeeded']);
+  await world.apply(sized('large'), SETTINGS);
+  await released('net', 'kv:4');
+  await blocked('net', 3, /app\/deploy wishes for another type: size is a string, not an integer$/);
+  await world.command('release/net/3', 'cancel');
+  await world.ended('net', 3);
 });
 
 test('an offer that does not fit its users waits for them, before the first update of its own deploy', async () => {
@@ -213,6 +239,89 @@ test('a rollback brings the offers back with the version that it restores', asyn
   expect((await board())?.offers).toMatchObject([{ version: '1.0.0', value: { by: 'kv:2' } }]);
 });
 
+/** The notices of a release about broken offers, delivered or not: receiver, id and reason. */
+async function listBrokenNotices(release: string): Promise<readonly (readonly [string, string, string])[]> {
+  const { events } = await world.client.workflow.getHandle(`release/${release}`).fetchHistory();
+  const sent = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
+    const [payload] = scheduled?.input?.payloads ?? [];
+    return scheduled?.activityType?.name === 'notify' && payload
+      ? [defaultPayloadConverter.fromPayload<NotifyRequest>(payload)]
+      : [];
+  });
+  return sent
+    .filter(({ event }) => event.on === 'offer-broken')
+    .map(({ url = '', event }) => [url, event.id, event.reason] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+}
+/** As `conveyor status app` shows them. */
+const brokenUses = async () => (await world.workflows().pipeline('app')).brokenUses;
+const receiver = (url: string) => ({ notify: [{ on: ['offer-broken' as const], url }] });
+
+test('a rollback that breaks an offer notifies both owners once, its user is at risk, and a roll forward ends that', async () => {
+  const [forNet, forApp] = ['https://net.invalid/', 'https://app.invalid/'];
+  await world.apply(net(), SETTINGS);
+  await world.apply(app('^2', receiver(forApp)), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  await world.apply(net([offer({ version: '2.0.0' })], receiver(forNet)), SETTINGS);
+  expect(await ends('net', 'kv:3')).toBe('succeeded');
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  expect([await listBrokenNotices('net/2'), await brokenUses()]).toEqual([[], undefined]);
+  await world.rollBack('net', 2, { actor: 'user:alice', reason: 'slow' });
+  // Neither receiver answers, which does not delay the rollback.
+  await world.ended('net', 3);
+  expect([await endsOf(world, [3], 'net'), await runs('net-x')]).toEqual([['succeeded'], { 'kv:2': 2 }]);
+  const why = 'place 1.0.0 of net does not fit app/deploy, which wishes for ^2';
+  const id = 'deploy/net/3/deploy/1/offer-broken';
+  const notices = [
+    [forApp, `${id}/app`, why],
+    [forNet, id, why],
+  ];
+  await world.until('both owners are notified', async () => (await listBrokenNotices('net/3')).length === 2);
+  expect(await listBrokenNotices('net/3')).toEqual(notices);
+  expect(await brokenUses()).toMatchObject([{ action: 'deploy', release: 1, from: 'net', offer: 'place', why }]);
+  expect(await world.workflows().releaseWithWaits('app', 1)).toMatchObject({ brokenUses: [{ why }] });
+  await released('app', 'kv:3');
+  await blocked('app', 2, /: net offers place 1\.0\.0, but the wish is for \^2$/);
+  expect(await users()).toEqual(['app/deploy']);
+  await world.command('pipeline/net', 'unhold');
+  expect(await ends('net', 'kv:4')).toBe('succeeded');
+  await world.ended('app', 2, { withinMs: HOUR });
+  expect([await endsOf(world, [2], 'app'), await brokenUses()]).toEqual([['succeeded'], undefined]);
+  expect([await listBrokenNotices('net/3'), await listBrokenNotices('net/4')]).toEqual([notices, []]);
+});
+
+test('an offer that the release of a rollback does not make is broken, and new deploys wait until it is made again', async () => {
+  await world.apply(net([]), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  await world.apply(net(), SETTINGS);
+  expect(await ends('net', 'kv:3')).toBe('succeeded');
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  await world.rollBack('net', 2, { actor: 'user:alice', reason: 'slow' });
+  await world.ended('net', 3);
+  await released('app', 'kv:3');
+  await blocked('app', 2, /: net does not offer place at present: its release 3 does not make it$/);
+  expect(await brokenUses()).toMatchObject([{ why: 'release 3 of net does not make place, which app/deploy uses' }]);
+  await world.command('pipeline/net', 'unhold');
+  expect(await ends('net', 'kv:4')).toBe('succeeded');
+  await world.ended('app', 2, { withinMs: HOUR });
+  expect([await endsOf(world, [2], 'app'), await brokenUses()]).toEqual([['succeeded'], undefined]);
+});
+
+test('an emergency from whose artifacts an offer cannot be made breaks it', async () => {
+  const value = { job: 'app-x', id: '${executable.metadata.id}' };
+  await world.apply(net([offer({ value })]), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  await world.start('net', { artifacts: [{ ...executable('kv:2'), metadata: { id: 'vpc-7' } }] });
+  await world.ended('net', 1);
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  await world.push('net', 'kv:3');
+  await world.ended('net', 2);
+  expect([await endsOf(world, [2], 'net'), await runs('net-x')]).toEqual([['succeeded'], { 'kv:3': 2 }]);
+  await world.until('it is broken', async () => (await brokenUses()) !== undefined);
+  expect((await board())?.offers).toMatchObject([{ release: 1, notMadeBy: { release: 2 } }]);
+});
+
 test('a rollback does not need the wish that the file has by now', async () => {
   await world.apply(flow({ deploy: to('app-x') }, { pipeline: 'app' }), SETTINGS);
   for (const version of ['kv:2', 'kv:3']) expect(await ends('app', version)).toBe('succeeded');
@@ -220,6 +329,126 @@ test('a rollback does not need the wish that the file has by now', async () => {
   await world.rollBack('app', 2, { actor: 'user:alice', reason: 'slow' });
   await world.ended('app', 3);
   expect([await endsOf(world, [3], 'app'), await runs('app-x')]).toEqual([['succeeded'], { 'kv:2': 2 }]);
+});
+
+test('a person lets a deploy begin although it does not fit a user, which keeps its pin', async () => {
+  await world.apply(net(), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  await world.apply(net([offer({ version: '2.0.0' })]), SETTINGS);
+  await released('net', 'kv:3');
+  await blocked('net', 2, /does not fit 1 deploy of other pipelines/);
+  const action = async () => actionOf(await world.releaseStatus('net', 2), 'deploy');
+  const unfit = { users: [{ offer: 'place', user: 'app/deploy', why: 'wishes for ^1' }], more: 0 };
+  expect(await action()).toMatchObject({ unfit });
+  const override = (reason: string) => world.command('release/net/2', 'override-offer', { action: 'deploy', reason });
+  await override('attack');
+  await refused(override('again'), 'user:alice has overridden it already');
+  await world.reaches('net', 2, ({ state }) => state === 'baking', { stepMs: 10_000 });
+  await refused(override('late'), 'user:alice has overridden it already');
+  await world.ended('net', 2);
+  const status = await world.releaseStatus('net', 2);
+  expect(actionOf(status, 'deploy')).toMatchObject({ state: 'succeeded', override: { reason: 'attack' } });
+  expect(actionOf(status, 'deploy')).not.toHaveProperty('unfit');
+  expect(status.commands).toMatchObject([{ verb: 'override-offer', actor: 'user:alice', reason: 'attack' }]);
+  expect(status.timeline).toContainEqual(
+    expect.objectContaining({
+      text: 'deploy begins although its offers do not fit 1 deploy of other pipelines: app/deploy wishes for ^1 (place)',
+    }),
+  );
+  expect((await board())?.offers).toMatchObject([{ version: '2.0.0', seq: 2 }]);
+  expect((await board())?.users).toMatchObject([{ user: 'app/deploy', pins: [{ release: 1, uses: [{ seq: 1 }] }] }]);
+});
+
+test('a person gives no deploy the value that it wishes for', async () => {
+  await world.apply(app(), SETTINGS);
+  await released('app', 'kv:2');
+  await blocked('app', 1, /: net has not offered place yet$/);
+  const override = world.command('release/app/1', 'override-offer', { action: 'deploy' });
+  await refused(override, 'deploy lacks a value that only another pipeline can offer');
+  await world.command('release/app/1', 'cancel');
+  await world.ended('app', 1);
+});
+
+test('the next release waits for its users again, although a person let an earlier one begin', async () => {
+  await world.apply(net(), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  await world.describeVersion('kv:3', { errorRatio: 0.5 });
+  await world.apply(net([offer({ version: '2.0.0' })], { releases: { onRevert: 'continue' } }), SETTINGS);
+  await released('net', 'kv:3');
+  await blocked('net', 2, /does not fit/);
+  await world.command('release/net/2', 'override-offer', { action: 'deploy' });
+  await world.ended('net', 2);
+  expect((await endsOf(world, [2], 'net'))[0]).toMatch(/^failed/);
+  await released('net', 'kv:4');
+  await blocked('net', 3, /: place 2\.0\.0 does not fit 1 deploy of other pipelines: app\/deploy wishes for \^1$/);
+  await world.command('release/net/3', 'cancel');
+  await world.ended('net', 3);
+});
+
+test('an emergency whose use has no room in the list of users says so in its release', async () => {
+  await world.apply(net(), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  const made = (await board()) ?? NO_OFFERS;
+  await world.client.workflow.getHandle('offers/net').terminate();
+  const full = Array.from({ length: OFFER_LIMITS.users.max }, (_, n) => ({
+    user: `u${String(n).padStart(4, '0')}/deploy`,
+    pins: [{ release: 1, uses: [{ offer: 'place', seq: 1, paths: [] }] }],
+  }));
+  await world.client.workflow.start('offers', {
+    ...{ workflowId: 'offers/net', taskQueue: world.taskQueue },
+    args: [{ board: { ...made, users: full } }],
+  });
+  await world.push('app', 'kv:2');
+  await world.ended('app', 1);
+  const { state, timeline } = await world.releaseStatus('app', 1);
+  expect([state, await runs('app-x')]).toEqual(['succeeded', { 'kv:2': 2 }]);
+  const text =
+    'deploy uses offers without being one of their users: net has too many users; they may change or be withdrawn';
+  expect(timeline).toContainEqual(expect.objectContaining({ text }));
+  await world.client.workflow.getHandle('offers/net').terminate();
+});
+
+test('records that are older than the offers take no user away, and leave none behind', async () => {
+  const importing = (document: Awaited<ReturnType<typeof exportPipeline>>) =>
+    importPipeline(world.workflows(), { taskQueue: world.taskQueue }, document, { actor: 'user:alice' });
+  const exported = (pipeline: string) => exportPipeline(world.workflows(), pipeline);
+  await world.apply(flow({ deploy: to('net-x') }, { pipeline: 'net' }), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  const older = { net: await exported('net'), app: await exported('app') };
+  await world.apply(net(), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  expect((await exported('net')).offers).toEqual({ made: ['place 1.0.0'], users: ['app/deploy'], more: 0 });
+  expect(await importing({ ...older.net, nextNumber: 2 })).not.toHaveProperty('configNotes');
+  await released('net', 'kv:3');
+  await blocked('net', 2, /: place is removed, but is used by 1 deploy of other pipelines: app\/deploy/);
+  await importing({ ...older.app, nextNumber: 2 });
+  await world.apply(flow({ deploy: to('app-x') }, { pipeline: 'app' }), SETTINGS);
+  expect(await ends('app', 'kv:3')).toBe('succeeded');
+  await world.ended('net', 2, { withinMs: HOUR });
+  expect([await endsOf(world, [2], 'net'), await users()]).toEqual([['succeeded'], []]);
+});
+
+test('records of offers under a name that has none bring neither the offers nor their users, and this is said', async () => {
+  await world.apply(net(), SETTINGS);
+  await world.apply(app(), SETTINGS);
+  expect(await ends('net', 'kv:2')).toBe('succeeded');
+  expect(await ends('app', 'kv:2')).toBe('succeeded');
+  const document = await exportPipeline(world.workflows(), 'net');
+  await world.apply(flow({ deploy: to('spare-x') }, { pipeline: 'moved' }), SETTINGS);
+  const moved = { ...document, pipeline: 'moved', spec: { ...document.spec, pipeline: 'moved' } };
+  const options = { taskQueue: world.taskQueue };
+  const { configNotes } = await importPipeline(world.workflows(), options, moved, { actor: 'user:alice' });
+  expect(configNotes).toEqual([
+    'its offers are not made here (place 1.0.0): deploys that wish for them wait for its next deploy',
+    '1 deploy used its offers where the file was written, and no change waits for them here until they deploy again: app/deploy',
+  ]);
+  expect(await new OfferBoards(world.client, world.taskQueue).find('moved')).toBeNull();
 });
 
 test('a person ends the use by a deploy that is gone, also after the workflow of the offers was ended from outside', async () => {
@@ -284,4 +513,31 @@ test('two pipelines wish of each other, action by action, and start in any order
   const at = (name: string) => Date.parse(actionOf(status, name)?.endedAt ?? '');
   const authEnd = Date.parse((await world.releaseStatus('auth', 1)).endedAt ?? '');
   expect([at('network') < authEnd, authEnd < at('service')]).toEqual([true, true]);
+});
+
+test('a pipeline that takes an offer as an artifact is released with each change of it', async () => {
+  const place = { finder: 'offer', with: { pipeline: 'net', offer: 'place' } };
+  const more = { artifacts: { executable: { finder: 'manual' }, place } };
+  const deploy = { ...to('${wishes.net.place.job}'), inputs: ['executable', 'place'] };
+  await world.apply({ ...app('^1', more), actions: { deploy } }, SETTINGS);
+  const sweep = () =>
+    world.client.workflow.execute('artifactSweep', {
+      ...{ workflowId: 'sweep/offer', taskQueue: world.taskQueue },
+      args: [{ finder: 'offer', heartbeatTimeoutMs: HOUR }],
+    });
+  const change = async (version: string, brings: string): Promise<void> => {
+    await world.apply(net([offer({ version })]), SETTINGS);
+    expect(await ends('net', brings)).toBe('succeeded');
+  };
+  await change('1.0.0', 'kv:2');
+  expect(await sweep()).toMatchObject({ found: 1 });
+  await released('app', 'kv:2');
+  await world.ended('app', 1);
+  await change('1.1.0', 'kv:3');
+  expect(await sweep()).toMatchObject({ found: 1, released: 1 });
+  await world.ended('app', 2);
+  expect(await sweep()).toMatchObject({ released: 0 });
+  expect(await endsOf(world, [1, 2], 'app')).toEqual(['succeeded', 'succeeded']);
+  const [changed] = (await board())?.offers ?? [];
+  expect(await runs('app-x')).toEqual({ [`executable@kv:2+place@${changed && formatOfferChange(changed)}`]: 2 });
 });

@@ -60,7 +60,7 @@ export class SlowActions {
         const run = this.known.get(runId);
         if (run === undefined || (await this.clock.now()) < run.toMs) return { state: 'running', message: 'working' };
         return run.fails
-          ? { state: 'failed', message: 'it does not work' }
+          ? { state: 'failed', message: run.cancelled ? 'cancelled' : 'it does not work' }
           : { state: 'succeeded', outputs: run.outputs };
       },
       cancelRun: async ({ runId }) => {

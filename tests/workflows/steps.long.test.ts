@@ -228,6 +228,34 @@ test('a step that was stopped since its service answered nonsense runs again und
   await deploy.ended();
 });
 
+test('a step that had succeeded before its service answered nonsense is not done twice', async () => {
+  await jobs();
+  const fault = { kind: 'http', service: 'slow', method: 'getRunProgress', mode: 'garbage' };
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+  const deploy = await push({ pre: [slow(0)] });
+  await deploy.reaches((status) => status.paused !== null);
+  await world.control('DELETE', `/control/faults/${id}`);
+  await deploy.command('resume');
+  await deploy.reaches(({ state }) => state === 'baking');
+  expect(runs()).toEqual(['0/pre/0/1']);
+  await deploy.command('cancel');
+  await deploy.ended();
+});
+
+test('a step that had failed before its service answered nonsense has failed', async () => {
+  await jobs();
+  world.slow.broken.add('deploy');
+  const fault = { kind: 'http', service: 'slow', method: 'getRunProgress', mode: 'garbage' };
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+  const deploy = await push({ pre: [{ ...slow(0), onFailure: 'revert' }] });
+  await deploy.reaches((status) => status.paused !== null);
+  await world.control('DELETE', `/control/faults/${id}`);
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  expect(kinds(await deploy.status())).toContain('step-failed');
+  expect(runs()).toEqual(['0/pre/0/1']);
+});
+
 test('health is still checked while steps run, and may revert the deploy', async () => {
   await jobs();
   await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 30 * MINUTE });

@@ -31,6 +31,7 @@ const IDS: Readonly<Record<keyof typeof workflows, string>> = {
   offers: 'offers/kvstore',
   pipeline: 'pipeline/retired',
   release: 'release/kvstore/1',
+  signOut: 'sign-out/everywhere/user:alice',
   snapshot: `snapshot/${DEPLOY}/0123456789abcdef/0`,
 };
 type Input = temporal.api.common.v1.IPayloads;

@@ -6,6 +6,7 @@ import type { Rerun } from '../../client/api';
 import { rerunRelease } from '../../client/releases';
 import { signRequest, createSealOptions } from '../../client/seal';
 import { Workflows } from '../../client/workflows';
+import { isInRange } from '../../sdk/versions';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
@@ -23,6 +24,7 @@ import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
 import type { ApplyOutcome, StartResult, StartInput, SubmitResult } from '../../workflows/messages';
 import { lostTasks } from './lostTasks';
 import { MemoryIndex } from './memoryIndex';
+import { Messages } from './messages';
 import { SlowActions } from './slowActions';
 import { openWorkflows } from './openWorkflows';
 import { VirtualTime } from './virtualTime';
@@ -55,6 +57,8 @@ export class VirtualWorld {
     readonly slow: SlowActions,
     /** The present permissions in the worker's configuration. */
     readonly rules: { facts: PlatformFacts },
+    /** The messages of its activities to workflows. */
+    readonly messages: Messages,
   ) {}
 
   static async open(
@@ -67,7 +71,12 @@ export class VirtualWorld {
   ): Promise<VirtualWorld> {
     const env = await startServer();
     await registerSearchAttributes(env);
-    const client = new Client({ connection: env.connection, ...createSealOptions(seal) });
+    const messages = new Messages(() => time.clock);
+    const client = new Client({
+      connection: env.connection,
+      interceptors: { workflow: [messages.interceptor] },
+      ...createSealOptions(seal),
+    });
     const time = new VirtualTime(env, client);
     const { clock } = time;
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });
@@ -91,6 +100,8 @@ export class VirtualWorld {
       runner: createRunner(registry.scripts, () => Promise.resolve(NOT_APART)),
       platform: () => rules.facts,
       clock,
+      // Days of virtual time would pass second by second.
+      stays: 0,
       // Looked up on each call, so that a test may intercept it.
       fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw)).onError(thrown)),
       options: {
@@ -103,7 +114,21 @@ export class VirtualWorld {
     });
     time.watch(worker);
     const running = worker.run();
-    const world = new VirtualWorld(env, time, client, simulator, worker, running, taskQueue, index, seal, slow, rules);
+    const parts = [
+      env,
+      time,
+      client,
+      simulator,
+      worker,
+      running,
+      taskQueue,
+      index,
+      seal,
+      slow,
+      rules,
+      messages,
+    ] as const;
+    const world = new VirtualWorld(...parts);
     OPEN.add(world);
     return world;
   }
@@ -220,7 +245,7 @@ export class VirtualWorld {
   /** The workflows, through the client. */
   workflows(): Workflows {
     const temporal = { client: this.client, connection: this.env.connection, address: 'virtual', namespace: 'default' };
-    return new Workflows({ ...temporal, seal: this.seal }, '');
+    return new Workflows({ ...temporal, seal: this.seal }, '', isInRange);
   }
 
   /** Calls of a client that only reaches Temporal. */
@@ -431,6 +456,12 @@ const EXTENSIONS = {
 
 const extensionsWith = (slow: readonly string[]) => ({
   ...EXTENSIONS,
+  notifications: {
+    receivers: [
+      { name: 'pager', url: 'http://receivers/pager', for: ['group:storage'] },
+      { name: 'owner', url: 'http://receivers/owner', for: ['user:alice'] },
+    ],
+  },
   extensions: EXTENSIONS.extensions.map((extension) =>
     slow.includes(extension.name) ? { ...extension, url: 'http://simulator/slow' } : extension,
   ),

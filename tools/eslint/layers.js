@@ -78,7 +78,7 @@ const LAYERS = {
   server: {
     from: [
       ...['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations'],
-      ...['sdk', 'settings', 'archive', 'configerator', 'render'],
+      ...['sdk', 'settings', 'archive', 'configerator', 'render', 'pages'],
     ],
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
@@ -88,6 +88,12 @@ const LAYERS = {
     types: ['domain/spec', 'client', 'sdk', 'settings', 'configerator'],
     packages: ['picocolors', 'string-width'],
     why: 'words, tables and charts are made from what they show alone, for a terminal and for a page',
+  },
+  pages: {
+    from: ['domain', 'render'],
+    types: ['client', 'domain/spec'],
+    packages: ['hono'],
+    why: 'a page is a function of a model that the API answers with, so that it can be read as a text and asks nothing itself',
   },
   cli: {
     from: [
@@ -114,6 +120,11 @@ const LAYERS = {
     ],
     types: [],
     why: TOP,
+  },
+  'push-types': {
+    from: ['sdk'],
+    types: [],
+    why: 'shipped push types use what authors of others have, the package of the sdk, and so prove that it is enough',
   },
   examples: {
     from: ['sdk'],

@@ -83,11 +83,16 @@ async function untilCounted(run: UpdateRunner, { brings, selection }: UpdateOrde
 export function buildOrderTracking(
   run: DeployRecorder,
   phase: PhasePlan,
-  { selection, withoutGone }: UpdateOrder,
+  { selection, withoutGone, removes }: UpdateOrder,
   updateIds: readonly string[],
   { earlier }: UpdateControl,
 ): UpdateTrackingRequest {
-  const of = { updateIds, selection, ...(withoutGone ? { withoutGone } : {}), ...(earlier ? { earlier } : {}) };
+  const of = {
+    ...{ updateIds, selection },
+    ...(withoutGone ? { withoutGone } : {}),
+    ...(removes ? { removes } : {}),
+    ...(earlier ? { earlier } : {}),
+  };
   return buildTracking(run, of, phase);
 }
 

@@ -11,11 +11,11 @@ import {
   type Overtaken,
 } from '../../domain/deploy/control';
 import { hashConfig } from '../../domain/deploy/result';
-import { change, toDeploySituation } from '../../domain/deploy/state';
+import { change, leavesToOthers, toDeploySituation } from '../../domain/deploy/state';
 import { deployStatus } from '../../domain/deploy/view';
 import { trimCommands, RUN_COMMANDS } from '../../domain/commandTrim';
 import { describeFreeze } from '../../domain/pipeline/freeze';
-import { mayCommand } from '../../domain/principals';
+import { isPerson, mayCommand } from '../../domain/principals';
 import { isFreezeNotice, isLockGrant, isOvertakingNotice, isPolicy } from '../../domain/messageShapes';
 import { withReason } from '../../domain/text';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
@@ -54,11 +54,13 @@ export function handleMessages(run: DeploySession): void {
   CancellationScope.current().cancelRequested.catch(() => handleCancelRequest(run));
 }
 
-const toSituation = ({ record, input }: DeploySession) => toDeploySituation(record, input.spec);
+const toSituation = ({ record, input }: DeploySession) => toDeploySituation(record, input);
 
 function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput): string {
   const now = toSituation(run);
   const effect = describeEffect(verb, now, command);
+  // Before the command takes effect: it may end the alarm that it answers.
+  if (command.actor !== undefined && isPerson(command.actor)) run.reportAnswer(command.actor);
   if (verb === 'revert' && isReverting(now)) return effect;
   run.set((record, at) => change(record, at, { control: take(record.control, verb, command, at) }));
   return effect;
@@ -66,9 +68,9 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
 
 function takeLock(run: DeploySession, { fence, brought = [] }: LockGrant): void {
   run.holdsLock = true;
-  const { pipeline, action, spec, rollback, followOn } = run.input;
-  // Other deploys bring their version to all units.
-  const since = rollback || followOn ? listBroughtSince(brought, { pipeline, action, config: hashConfig(spec) }) : [];
+  const { pipeline, action, spec } = run.input;
+  const by = { pipeline, action, config: hashConfig(spec) };
+  const since = leavesToOthers(run.input) ? listBroughtSince(brought, by) : [];
   run.patch({ fence, ...(since.length > 0 ? { since } : {}) });
 }
 

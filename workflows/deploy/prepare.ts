@@ -5,7 +5,7 @@ import { describeUnlisted, type UnlistedUnits } from '../../domain/deploy/unlist
 import type { Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { toPart } from '../../domain/deploy/snapshot';
-import { withPlan, change } from '../../domain/deploy/state';
+import { change, leavesToOthers, withPlan } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
 import { callUntilAnswered } from './calls';
@@ -118,10 +118,10 @@ export async function lookAtPresent(run: HealthWatcher, how: { readonly atOnce?:
 export const hasMovedSince = async (run: HealthWatcher): Promise<boolean> =>
   run.input.canary !== undefined && (await lookAtPresent(run));
 
-function buildPlanRequest(run: HealthWatcher): PlanRequest {
-  const { spec, artifacts, rollback, emergency, canary, followOn, approvals } = run.input;
+export function buildPlanRequest(run: HealthWatcher): PlanRequest {
+  const { spec, artifacts, emergency, canary, approvals } = run.input;
   return {
-    ...{ spec, artifacts, kind: followOn ? 'follow-on' : rollback ? 'rollback' : 'deploy' },
+    ...{ spec, artifacts, kind: pickKind(run.input) },
     ...(canary ? { canary } : {}),
     ...(approvals ? { approvals } : {}),
     skipBake: emergency?.skipBake ?? false,
@@ -129,10 +129,16 @@ function buildPlanRequest(run: HealthWatcher): PlanRequest {
   };
 }
 
+function pickKind({ followOn, rollback, removal }: HealthWatcher['input']): PlanRequest['kind'] {
+  if (removal) return 'removal';
+  if (followOn) return 'follow-on';
+  return rollback ? 'rollback' : 'deploy';
+}
+
 const buildLookRequest = ({ input, record }: HealthWatcher): LookRequest => ({
   ...(input.spec.allowEmpty ? { allowEmpty: true } : {}),
   ...(input.followOn ? { only: input.followOn.units } : {}),
-  ...(record.since && (input.rollback || input.followOn) ? { since: record.since } : {}),
+  ...(record.since && leavesToOthers(input) ? { since: record.since } : {}),
   ...(input.inherited ? { inherited: input.inherited } : {}),
   ...(input.restores ? { restores: input.restores } : {}),
   rules: { lastGood: input.lastGood, deployed: input.version },

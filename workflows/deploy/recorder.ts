@@ -1,4 +1,5 @@
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import { findAlarm, type DeployAlarm } from '../../domain/deploy/alarm';
 import { pushTypeWords } from '../../domain/deploy/outcome';
 import { withOverrides } from '../../domain/deploy/overrides';
 import { endPause, pauseDeploy, keepPaused } from '../../domain/deploy/pauseRecord';
@@ -7,7 +8,7 @@ import { stateTag } from '../../domain/deploy/stateTag';
 import { deploySummary } from '../../domain/deploy/view';
 import { workflowIds } from '../../domain/ids';
 import type { DeployState, Pause, PausedGroup } from '../../domain/views';
-import { deployPausedSignal } from '../messages';
+import { deployAlarmSignal, deployPausedSignal } from '../messages';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
 
@@ -16,6 +17,8 @@ export class DeployRecorder {
   record: DeployRecord;
   readonly workflowId = workflowInfo().workflowId;
   private readonly summary = new MemoSummary();
+  /** The alarm that its release knows of. */
+  private alarm: DeployAlarm | null = null;
 
   constructor(
     readonly input: DeployInput,
@@ -33,6 +36,7 @@ export class DeployRecorder {
     const wasPaused = this.paused !== null;
     this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
     if (!wasPaused && this.paused !== null) this.reportPause(this.paused);
+    if (this.input.tellsAlarms) this.reportAlarm(findAlarm(this.record));
     if (wasPaused !== (this.paused !== null)) retag({ ConveyorState: stateTag(this.record) });
     // The state has its own search attribute, because it changes more often.
     this.summary.show({ ...deploySummary(this.record, this.input), state: null });
@@ -79,6 +83,25 @@ export class DeployRecorder {
     if (first === undefined) return;
     const names = groups.map(({ group }) => group).join(', ');
     this.reportPause({ actor: null, reason: `${names} paused by health: ${first.reason}` }, ` (${first.group})`);
+  }
+
+  /** A person has given the deploy a command: that answers the page about its alarm. */
+  reportAnswer(actor: string): void {
+    if (this.input.tellsAlarms && this.alarm !== null) this.signalAlarm({ answeredBy: actor });
+  }
+
+  private reportAlarm(alarm: DeployAlarm | null): void {
+    if (alarm?.kind === this.alarm?.kind) return;
+    this.alarm = alarm;
+    this.signalAlarm({});
+  }
+
+  /** Nothing waits for it: a lost report costs a page, and a revert continues. */
+  private signalAlarm(more: { readonly answeredBy?: string }): void {
+    const { pipeline, release, action } = this.input;
+    void getExternalWorkflowHandle(workflowIds.release(pipeline, release))
+      .signal(deployAlarmSignal, { action, alarm: this.alarm, ...more })
+      .catch(() => undefined);
   }
 
   private reportPause({ actor, reason }: Pick<Pause, 'actor' | 'reason'>, part = ''): void {

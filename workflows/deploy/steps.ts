@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import {
   stepFacts,
@@ -14,6 +15,7 @@ import {
 import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { formatSummary } from '../../domain/markdown';
+import { STOPPED_RUN } from '../actionRuns';
 import { isInterruption, runBeside, throwIfInterrupted } from '../interrupts';
 import { patientActions } from '../proxies';
 import { whileHalted } from './gates';
@@ -39,11 +41,13 @@ export async function runSteps(run: StepRunner, phase: PhasePlan, time: StepTime
 }
 
 /**
- * When a person resumes, a failed step runs again under a new run id. If its run may still continue, the same run is asked for again, so that
- * nothing is done twice. If that run has failed by then, it was stopped, which is no verdict.
+ * When a person resumes, a failed step runs again under a new run id. If its service refused to answer, the same run is asked for again, so that
+ * nothing is done twice: it may still continue, or have ended before it was stopped. That it was stopped is no verdict.
  */
 async function untilPassed(run: StepRunner, place: StepPlace, facts: StepFacts): Promise<void> {
-  let mayHaveStopped = false;
+  let isAskedAgain = false;
+  // As deploys did that 0.3.0 began: after a confirmed stop the run has done nothing, and each failure after a refusal is a stop.
+  let believesStops = true;
   for (let attempt = 1; ;) {
     await (place.time === 'pre' ? whileHalted(run) : whilePaused(run));
     throwIfInterrupted();
@@ -53,9 +57,11 @@ async function untilPassed(run: StepRunner, place: StepPlace, facts: StepFacts):
     if (end.kind === 'passed') return run.note('step-passed', `${of.title}: ${end.message}`);
     // A resume that waits for its verdict was meant for another pause.
     if (run.record.control.resuming) await whilePaused(run);
-    if (end.kind !== 'failed' || !mayHaveStopped) await fail(run, place, of, end);
-    mayHaveStopped = end.kind === 'refused' && end.mayRun;
-    if (!mayHaveStopped) attempt += 1;
+    const wasStopped = isAskedAgain && end.kind === 'failed' && (believesStops || end.message === STOPPED_RUN);
+    if (!wasStopped) await fail(run, place, of, end);
+    if (end.kind === 'refused' && 'service' in of.call) believesStops = !patched('stop-leaves-ended-run');
+    isAskedAgain = end.kind === 'refused' && (end.mayRun || !believesStops);
+    if (!isAskedAgain) attempt += 1;
   }
 }
 

@@ -72,7 +72,7 @@ export class UpdateTracker {
 }
 
 /** An update, forward or back, as the runner sends and follows it. */
-export interface UpdateOrder extends Pick<UpdateTrackingRequest, 'selection' | 'withoutGone'> {
+export interface UpdateOrder extends Pick<UpdateTrackingRequest, 'selection' | 'withoutGone' | 'removes'> {
   readonly updateId: string;
   /** Left out for all strides before the last, because their rest is counted before the next stride anyway. */
   readonly brings?: Proof['brings'];
@@ -125,7 +125,7 @@ export interface GroupControl {
 /** The tracking of an update. In lockstep, each unit has to meet the criterion by itself. A revert does not wait for unreachable units. */
 export const buildTracking = (
   { input }: { readonly input: DeployInput },
-  update: Pick<UpdateTrackingRequest, 'updateIds' | 'selection' | 'withoutGone' | 'earlier'>,
+  update: Pick<UpdateTrackingRequest, 'updateIds' | 'selection' | 'withoutGone' | 'removes' | 'earlier'>,
   { success, kind }: Pick<PhasePlan, 'success' | 'kind'>,
 ): UpdateTrackingRequest => ({
   ...{ ...update, success },

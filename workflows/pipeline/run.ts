@@ -27,6 +27,12 @@ import { toPolicy } from '../../domain/pipeline/refusal';
 import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { recordReplacement } from '../../domain/pipeline/replacement';
 import { restoreState, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
+import {
+  followsWithdrawal,
+  isWithdrawalNotice,
+  queueUndeploy,
+  type WithdrawalNotice,
+} from '../../domain/pipeline/undeploy';
 import { pipelineDetails, pipelineStatus, buildListSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
 import { neverStartedMeasures } from '../../domain/metrics';
@@ -41,6 +47,7 @@ import {
   deployReadySignal,
   frozenSignal,
   lookSignal,
+  offerWithdrawnSignal,
   overtakenSignal,
   pickedSignal,
   pipelineQuery,
@@ -75,7 +82,7 @@ export class PipelineRun {
   readonly lookups = new BackgroundTasks();
   private readonly reported = new Map<string, string>();
   /** A change of these fields alone is not worth an event. */
-  private readonly summary = new MemoSummary(['deployedAt', 'stopped']);
+  private readonly summary = new MemoSummary(['deployedAt', 'outcomes', 'stopped']);
   /** Messages on their way that no step waits for. */
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;
@@ -108,6 +115,7 @@ export class PipelineRun {
     onSignal(replacedSignal, (notice) =>
       this.receive(isReplacedNotice(notice), (state, now) => recordReplacement(state, notice, now)),
     );
+    onSignal(offerWithdrawnSignal, (notice) => this.meetWithdrawal(notice), isWithdrawalNotice);
     onSignal(lookSignal, () => this.lookNow());
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
@@ -278,7 +286,7 @@ export class PipelineRun {
     return this.notices > 0;
   }
 
-  notifying(notice: Promise<void>): void {
+  notifying(notice: Promise<unknown>): void {
     this.notices += 1;
     void notice
       .catch(() => undefined)
@@ -309,6 +317,20 @@ export class PipelineRun {
         .signal(signal, message)
         .catch(() => offerMessengers.signalOffers(pipeline, signal.name as OfferSignal, message));
     this.outgoing.add(CancellationScope.nonCancellable(send).catch(() => undefined));
+  }
+
+  /** Any user of Temporal can send the notice, so the offers are asked whether it is true. */
+  private meetWithdrawal(notice: WithdrawalNotice): void {
+    if (this.state === null || !followsWithdrawal(this.state, notice)) return;
+    const { from, offer, action } = notice;
+    const user = `${this.state.spec.pipeline}/${action}`;
+    const undeployIf = (isTrue: boolean): void => {
+      if (!isTrue || !followsWithdrawal(this.known(), notice)) return;
+      const command = { actor: SYSTEM, reason: `${from} withdraws ${offer}` };
+      this.set((state, now) => queueUndeploy(state, command, now));
+    };
+    const ask = () => offerMessengers.isWithdrawn(from, { user, offer }).then(undeployIf);
+    this.outgoing.add(CancellationScope.nonCancellable(ask).catch(() => undefined));
   }
 
   private inPassing(release: number, send: (workflowId: string) => Promise<void>): void {

@@ -3,18 +3,13 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { formatIdentity } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
 import { queueMeasure } from '../../domain/metrics';
-import { lastRanOn } from '../../domain/pipeline/recordOutcome';
-import { inFull } from '../../domain/pipeline/recordLimits';
-import { badOutputs } from '../../domain/pipeline/knownBad';
-import { isLeftAlone } from '../../domain/pipeline/replacement';
-import { toPolicy } from '../../domain/pipeline/refusal';
-import { findRestoredDeploys } from '../../domain/pipeline/rollback';
-import { goesBackTo, markReleaseRunning, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
-import { emergencySpec, followOnSpec, newRelease, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import { buildReleaseInput } from '../../domain/pipeline/releaseInput';
+import { markReleaseRunning, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
+import { newRelease } from '../../domain/release/state';
 import { releaseSummary } from '../../domain/release/view';
 import { isUrgent } from '../../domain/release/urgent';
-import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatSummary } from '../../domain/markdown';
+import { listReleaseLabels } from '../../domain/where/words';
 import type { release } from '../release';
 import { measure } from '../measure';
 import { summaryMemo } from '../summary';
@@ -31,7 +26,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   // Recorded before the server has it, so that a release on its way cannot be taken from the queue.
   run.decided((current) => markReleaseRunning(current, queued.number));
   measure(queueMeasure(Date.now() - Date.parse(queued.createdAt)));
-  const identities = queued.artifacts.map(formatIdentity).join(', ');
+  const facts = [...queued.artifacts.map(formatIdentity), `${queued.trigger.kind} by ${queued.trigger.actor}`];
   try {
     const child = await startChild<typeof release>('release', {
       workflowId: workflowIds.release(pipeline, queued.number),
@@ -39,12 +34,13 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
       ...summaryMemo(releaseSummary(newRelease(input, Date.now()), input)),
       parentClosePolicy: ParentClosePolicy.ABANDON,
       ...pickReleasePriority(state, queued),
-      staticSummary: formatSummary(`${id}: ${identities}, ${queued.trigger.kind} by ${queued.trigger.actor}`),
+      staticSummary: formatSummary(`${id}: ${facts.join(', ')}`),
       typedSearchAttributes: tagPairs({
         ConveyorPipeline: pipeline,
         ConveyorRelease: id,
         ConveyorState: 'running',
         ConveyorOwners: state.spec.owners,
+        ConveyorLabels: listReleaseLabels(queued.trigger, queued.artifacts),
       }),
     });
     run.follow(queued.number, child.result());
@@ -54,42 +50,6 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   run.catchUp(queued.number, state);
 }
 
-/**
- * The actions of a rollback: those that deployed a good version. An action that never succeeded, or whose version another pipeline has replaced
- * since, is left out.
- */
-const inProduction = ({ good }: PipelineState, { artifacts }: ActiveRelease): string[] =>
-  Object.entries(good).flatMap(([action, deploys]) =>
-    deploys.length > 0 && !isLeftAlone(deploys, artifacts) ? [action] : [],
-  );
-
-function buildReleaseInput(state: PipelineState, release: ActiveRelease): ReleaseInput {
-  const { number, artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = release;
-  const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
-    const version = goesBackTo(state, good.at(-1));
-    return version === null ? [] : [[action, version] as const];
-  });
-  return {
-    number,
-    spec: pickReleaseSpec(state, release),
-    artifacts: inFull(state, artifacts),
-    previous: lastRanOn(state),
-    trigger,
-    lastGood: Object.fromEntries(lastGood),
-    policy: toPolicy(state),
-    settings: state.settings,
-    ...(state.frozen ? { frozen: state.frozen } : {}),
-    ...(reportTo === undefined ? {} : { reportTo }),
-    ...(emergency === undefined ? {} : { emergency }),
-    ...(followOn === undefined ? {} : { followOn }),
-    ...badOutputs(state),
-    ...(state.offered || state.spec.offers ? { offered: true } : {}),
-    ...(trigger.kind === 'rollback' ? { restores: findRestoredDeploys(state, artifacts) } : {}),
-    ...(rerunOf === undefined ? {} : { rerunOf }),
-    ...(place === undefined ? {} : { place }),
-  };
-}
-
 /** Rollbacks and emergencies come first (in Temporal, 1 is the highest of 5). */
 function pickReleasePriority({ spec }: PipelineState, { trigger }: ActiveRelease) {
   const priorityKey = isUrgent(trigger) ? 1 : PRIORITIES[spec.priority];
@@ -97,10 +57,3 @@ function pickReleasePriority({ spec }: PipelineState, { trigger }: ActiveRelease
 }
 
 const PRIORITIES = { critical: 2, high: 3, normal: 4, low: 5 } as const;
-
-function pickReleaseSpec(state: PipelineState, release: ActiveRelease): PipelineSpec {
-  const { trigger, emergency, followOn } = release;
-  if (followOn) return followOnSpec(state.spec, followOn.action);
-  if (emergency) return emergencySpec(state.spec, emergency.action);
-  return trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state, release)) : state.spec;
-}

@@ -7,6 +7,7 @@ import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/release/admission';
 import { listUses, type GrantedOffer } from '../../domain/offers/judge';
+import { needsOffers } from '../../domain/offers/ofPipeline';
 import { viewGranted } from '../../domain/offers/view';
 import { isByAdmin } from '../../domain/principals';
 import type { DeployEndRecord } from '../../domain/release/state';
@@ -19,29 +20,25 @@ import type { ActionOver } from '../messages';
 import { signalOver } from './admissionRequest';
 import { deployChild } from './deployChild';
 import { notify } from './notices';
+import { settleAlarm } from './paging';
 import { lastLook } from './protection';
 import type { ReleaseSession } from './session';
 import { awaitSoak } from './soak';
 import { untilUnitsReturn } from './unitReturn';
 import { begins, giveBack, itsTurn, awaitApproval } from './deployTurn';
-import {
-  awaitOffers,
-  findOffers,
-  needsOffers,
-  returnOffers,
-  settleOffers,
-  takeOffers,
-  type TakenOffers,
-} from './offers';
+import { awaitOffers, findOffers, returnOffers, settleOffers, takeOffers, type TakenOffers } from './offers';
 
 type GrantedAdmission = Extract<Admission, { kind: 'granted' }>;
 type GrantedDeploy = GrantedAdmission & { readonly wishes: readonly GrantedOffer[] };
 
 /** Waits for the pipeline's admission, then runs the deploy as a child. One release of a pipeline deploys at a time. */
 export async function runDeployAction(run: ReleaseSession, name: string, action: DeployAction): Promise<void> {
-  const { spec, artifacts: given } = run.input;
-  const artifacts = resolveInputs(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
-  const missing = findMissingInputs(action, artifacts);
+  const { spec, artifacts: given, trigger } = run.input;
+  const removes = trigger.kind === 'undeploy';
+  const outputsOf = (producer: string) => run.record.actions[producer]?.outputs ?? [];
+  // A removal brings nothing, so no bug and no approval of a version stops it.
+  const artifacts = removes ? [] : resolveInputs(spec.actions, name, given, outputsOf);
+  const missing = removes ? [] : findMissingInputs(action, artifacts);
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   const offers = findOffers(run, name, artifacts);
   if (offers === undefined) return;
@@ -66,7 +63,7 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
     for (let isAgain = false; refused === undefined;) {
       admission = await itsTurn(run, name, action, artifacts, givesUp, isAgain);
       if (admission?.kind !== 'granted' || givesUp()) break;
-      if (needsOffers(offers)) taken = await takeOffers(run, name, action, offers, admission.lastRelease);
+      if (removes || needsOffers(offers)) taken = await takeOffers(run, name, action, offers, admission.lastRelease);
       const look = 'waits' in taken ? 'waits' : await lastLook(run, { action: name, artifacts });
       if (begins(look, givesUp)) break;
       isAgain = look === 'late';
@@ -164,6 +161,7 @@ async function deployAdmitted(
     run.deploys.starting(name, start);
     const child = await start;
     const result = await child.result();
+    settleAlarm(run, name, result);
     closeDeploy(run, name, { artifacts, ...listUses(granted.wishes), result });
     if (result.reverted) run.notices(notifyReverted(run, name, action, artifacts, result));
     return result;
@@ -214,11 +212,13 @@ function deployInput(
     lastGood,
     ...(trigger.kind === 'rollback' ? {} : pickOpenTimes(withBlackouts(spec, action))),
     ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
+    ...(spec.onCall ? { tellsAlarms: true } : {}),
     ...(emergency
       ? { emergency: { skipBake: emergency.skipBake, ...(isByAdmin(trigger) ? { byAdmin: true } : {}) } }
       : {}),
     ...(followOn ? { followOn: { units: followOn.units } } : {}),
     ...(restores?.[name] === undefined ? {} : { restores: restores[name] }),
+    ...(trigger.kind === 'undeploy' ? { removal: true, version: lastGood ?? 'an unknown version' } : {}),
     ...(inherited === undefined ? {} : { inherited }),
     ...(wishes.length > 0 ? { wishes } : {}),
   });

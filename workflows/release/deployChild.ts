@@ -16,7 +16,7 @@ type Own = Pick<DeployInput, 'spec' | 'artifacts'> & Partial<DeployInput>;
 export function deployChild(run: ReleaseSession, name: string, own: Own) {
   const { spec, number, trigger, settings } = run.input;
   const { pushType } = own.spec;
-  const version = combineVersions(own.artifacts);
+  const version = own.version ?? combineVersions(own.artifacts);
   const input: DeployInput = {
     pipeline: spec.pipeline,
     release: number,
@@ -38,7 +38,7 @@ export function deployChild(run: ReleaseSession, name: string, own: Own) {
     ConveyorPushType: pushType,
     ConveyorArtifact: version,
   };
-  const what = own.canary ? `canary of ${version}` : version;
+  const what = own.canary ? `canary of ${version}` : own.removal ? `removal of ${version}` : version;
   return {
     workflowId: run.deploys.workflowId(name),
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

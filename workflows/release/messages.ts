@@ -1,25 +1,29 @@
 import { CancellationScope, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/release/bugNotice';
-import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
+import { NOT_BACK, SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import { trimCommands, RUN_COMMANDS } from '../../domain/commandTrim';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { describeFreeze } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
 import { effectOfRelease, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { offerOverridden } from '../../domain/release/overrideOffer';
 import { buildRecollection } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { retryAction, type ReleaseRecord } from '../../domain/release/state';
 import { releaseStatus } from '../../domain/release/view';
 import {
   isAdmitted,
+  isAlarmNotice,
   isFreezeNotice,
   isOvertakingNotice,
+  isPageAnswer,
   isPauseNotice,
   isPolicy,
   isWaitNotice,
 } from '../../domain/messageShapes';
 import { cutText } from '../../domain/size';
+import { formatTime } from '../../domain/text';
 import {
   commandText,
   DEPLOY_VERBS,
@@ -32,9 +36,11 @@ import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import {
   admissionSignal,
   bugSignal,
+  deployAlarmSignal,
   deployPausedSignal,
   frozenSignal,
   overtakenSignal,
+  pageAnsweredSignal,
   policySignal,
   recollectionQuery,
   statusQuery,
@@ -43,6 +49,7 @@ import {
   type FreezeNotice,
 } from '../messages';
 import { notifyPause } from './notices';
+import { takeAlarm, takePageAnswer } from './paging';
 import { rollBackSucceeded } from './rollBack';
 import type { ReleaseSession } from './session';
 
@@ -66,10 +73,15 @@ export function handleMessages(run: ReleaseSession): void {
     (paused) => run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
     isPauseNotice,
   );
+  onSignal(deployAlarmSignal, (alarm) => takeAlarm(run, alarm), isAlarmNotice);
+  onSignal(pageAnsweredSignal, (given) => takePageAnswer(run, given), isPageAnswer);
   openInbox<ReleaseVerb>({
     verbs: RELEASE_VERBS,
     permit: (actor, verb, command) => whyNotPermitted(run, actor, verb, command),
-    whyNot: (verb, command) => whyNotRelease(run.control, run.record, verb, command),
+    whyNot: (verb, command) =>
+      verb === 'revert' && input.trigger.kind === 'undeploy'
+        ? NOT_BACK
+        : whyNotRelease(run.control, run.record, verb, command),
     take: (verb, command) => takeVerb(run, verb, command),
     handOn: (verb, command) => handOn(run, verb, command),
     record: (command) => keepCommand(run, command),
@@ -157,6 +169,7 @@ function handOn(run: ReleaseSession, verb: ReleaseVerb, command: CommandInput): 
 function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
   if (verb === 'retry') return retryAction(record, input.spec, command.action ?? '');
   if (verb === 'pick') return withApprover(record, command);
+  if (verb === 'override-offer') return offerOverridden(record, command, formatTime(Date.now()));
   return verb === 'skip-window' ? windowSkipped(record, command) : record;
 }
 

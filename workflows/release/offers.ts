@@ -1,73 +1,62 @@
-import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { condition, getExternalWorkflowHandle, patched } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
-import type { OfferAsk } from '../../activities/offers';
-import type { OfferSignal } from '../../activities/offerBoards';
+import type { OfferAsk } from '../../activities/offerLooks';
+import type { OfferSignal, Unpinned } from '../../activities/offerBoards';
 import type { Artifact } from '../../domain/artifact';
 import type { DeployResult } from '../../domain/deploy/state';
 import { workflowIds } from '../../domain/ids';
-import type { UnpinMessage } from '../../domain/offers/board';
+import { offerMeasure } from '../../domain/metrics';
+import type { PinMessage, UnpinMessage } from '../../domain/offers/board';
 import {
   formatOfferWait,
   listOffering,
+  pickMade,
   type GrantedOffer,
-  type OfferPlan,
   type Wish,
   type WishAnswer,
 } from '../../domain/offers/judge';
 import {
   fillAnyway,
   fillWishes,
+  findDeployOffers,
   findRunning,
-  listOffersAfter,
-  listOffersElsewhere,
-  listWishes,
-  resolveOffers,
+  needsOffers,
+  placeRelease,
+  type DeployOffers,
 } from '../../domain/offers/ofPipeline';
-import { viewWaiting } from '../../domain/offers/view';
+import type { BrokenOffers } from '../../domain/offers/risk';
+import { describeBreak, viewWaiting } from '../../domain/offers/view';
 import type { Admission } from '../../domain/release/admission';
 import type { DeployEndRecord } from '../../domain/release/state';
-import { skipsTheQueue } from '../../domain/release/urgent';
+import { takesOffersAnyway } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
+import type { UnfitUsers } from '../../domain/views';
 import { getFailureMessage } from '../deploy/calls';
 import { endChangeSignal, unpinOffersSignal } from '../offers';
+import { measure } from '../measure';
 import { offerLooks, offerMakers, offerMessengers, offerTakers, urgentOffers } from '../proxies';
 import { BackgroundTasks, waitFor, type WaitOutcome } from '../waitFor';
 import { assertReachable, signalReady } from './admissionRequest';
+import { notifyBroken } from './notices';
 import type { ReleaseSession } from './session';
-
-/** A deploy with the offers of other pipelines that it needs, and those that it makes (docs/design/offers.md). */
-export interface DeployOffers {
-  readonly wishes: readonly Wish[];
-  /** Null if its pipeline has never offered anything. */
-  readonly plan: OfferPlan | null;
-}
-
-/** Whether a deploy has anything to do with offers. Older releases, and most newer ones, do not. */
-export const needsOffers = ({ wishes, plan }: DeployOffers): boolean => wishes.length > 0 || plan !== null;
 
 /**
  * The offers of a deploy. Undefined if one cannot be made from its artifacts; then the action is closed. An emergency continues and makes none.
- * A follow-on brings nothing new, and a rollback makes those of the release that it restores.
  */
 export function findOffers(
   run: ReleaseSession,
   name: string,
   artifacts: readonly Artifact[],
 ): DeployOffers | undefined {
-  const { spec, trigger, offered } = run.input;
-  const wishes = listWishes(spec, name);
-  const own = listOffersAfter(spec, name);
-  const isAgain = trigger.kind === 'rollback' || trigger.kind === 'follow-on';
-  if (isAgain || (own.length === 0 && !offered)) return { wishes, plan: null };
-  const resolved = resolveOffers(own, artifacts);
-  const elsewhere = listOffersElsewhere(spec, name);
-  if ('made' in resolved) return { wishes, plan: { action: name, made: resolved.made, elsewhere } };
-  if (trigger.kind !== 'emergency') {
-    run.close(name, 'failed', resolved.refusal);
+  const { lacks, ...offers } = findDeployOffers(run.input, name, artifacts);
+  if (lacks === undefined) return offers;
+  if (run.input.trigger.kind !== 'emergency') {
+    run.close(name, 'failed', lacks);
     return undefined;
   }
-  run.log('offers', `${name} makes no offer: ${resolved.refusal}`);
-  return { wishes, plan: null };
+  run.log('offers', `${name} makes no offer: ${lacks}`);
+  // In releases of earlier builds, those of the last release stay on offer.
+  return patched('emergency-drops-offers') ? offers : { ...offers, plan: null };
 }
 
 /**
@@ -84,46 +73,84 @@ export async function awaitOffers(
   refused?: string,
 ): Promise<Admission | undefined> {
   const { settings, trigger } = run.input;
-  if (skipsTheQueue(trigger)) return undefined;
+  if (takesOffersAnyway(trigger)) return undefined;
   // The answer to an earlier attempt no longer counts.
   run.admissions.delete(name);
+  const sinceMs = Date.now();
   const background = new BackgroundTasks();
   const isOver = () => givesUp(run) || run.admissions.has(name) || run.unreachable !== null;
-  const show = (why: string, unmet: readonly Wish[]): void => {
+  const show = (why: string, unmet: readonly Wish[], unfit: UnfitUsers | null = null): void => {
     const blockedBy = formatOfferWait(why);
-    run.patch(name, { state: 'blocked', blockedBy, until: null, ...viewWishes(offers, unmet) });
+    run.patch(name, { state: 'blocked', blockedBy, until: null, unfit, ...viewWishes(run, offers, unmet) });
     signalReady(run, name, { kind: 'deploy', artifacts, mutex: [], later: { why: blockedBy } });
   };
+  if (offers.plan?.removes) await announceRemoval(run, name, offers, isOver);
   if (refused !== undefined) {
-    show(refused, offers.wishes);
+    show(refused, listNeeded(run, offers));
     await condition(isOver, settings.waitIntervalMs, { summary: `${name}: until it looks at offers again` });
   }
-  let seen: string | null = refused ?? null;
+  let seen: string | null = null;
   const summary = `${name}: until its wishes are satisfied and its offers fit`;
   const look = (): Promise<WishAnswer> =>
     offerLooks().offerNews.executeWithOptions({ summary }, [
-      { ...toAsk(run, name, offers), seen, intervalMs: settings.waitIntervalMs },
+      { ...toAsk(run, name, offers), seen, sinceMs, intervalMs: settings.waitIntervalMs },
     ]);
   while (!isOver()) {
-    const waited: WaitOutcome<WishAnswer> = await waitFor(background, look, { wake: isOver });
+    const before = isOverridden(run, name);
+    const wake = () => isOver() || isOverridden(run, name) !== before;
+    const waited: WaitOutcome<WishAnswer> = await waitFor(background, look, { wake });
     await background.drain();
     if (waited.kind === 'failed') throw waited.error;
-    if (waited.kind !== 'done' || waited.value.kind === 'satisfied') break;
-    seen = waited.value.reason;
-    show(seen, waited.value.unmet);
+    const answer = waited.kind === 'done' ? waited.value : undefined;
+    if (answer?.kind === 'satisfied') break;
+    seen = answer?.reason ?? null;
+    if (answer) show(answer.reason, answer.unmet, answer.unfit);
   }
   assertReachable(run);
-  run.patch(name, { blockedBy: null, ...viewWishes(offers, []) });
+  measure(offerMeasure(isOver() ? 'left' : 'begins', Date.now() - sinceMs));
+  run.patch(name, { blockedBy: null, unfit: null, ...viewWishes(run, offers, []) });
   return run.admissions.get(name);
+}
+
+/** If it is not announced in time, new users may still come before it has its turn. */
+async function announceRemoval(
+  run: ReleaseSession,
+  name: string,
+  { plan }: DeployOffers,
+  wake: () => boolean,
+): Promise<void> {
+  run.patch(name, { state: 'blocked', blockedBy: formatOfferWait('their answer') });
+  const ask = { pipeline: run.input.spec.pipeline, plan, ...placeRelease(run.input) };
+  const background = new BackgroundTasks();
+  const announce = async (): Promise<void> => {
+    // The end of an earlier announcement must not arrive after this.
+    await run.offerMessages.get(name);
+    await offerTakers.announceRemoval(ask);
+  };
+  await waitFor(background, announce, { wake });
+  await background.drain();
 }
 
 const givesUp = ({ control, overtaken }: ReleaseSession): boolean => control.ending !== null || overtaken !== null;
 
-const viewWishes = ({ wishes }: DeployOffers, unmet: readonly Wish[]) =>
-  wishes.length === 0 ? {} : { wishes: viewWaiting(wishes, unmet) };
+/** Whether a person lets this attempt begin although its offers do not fit their users. */
+const isOverridden = ({ record }: ReleaseSession, name: string): boolean => record.actions[name]?.override != null;
 
-const toAsk = (run: ReleaseSession, name: string, { wishes, plan }: DeployOffers): OfferAsk => ({
-  ...{ pipeline: run.input.spec.pipeline, user: formatUser(run, name), release: run.input.number, wishes, plan },
+const isUndeploying = ({ input }: ReleaseSession): boolean => input.trigger.kind === 'undeploy';
+
+/** The wishes that have to be satisfied. */
+const listNeeded = (run: ReleaseSession, { wishes }: DeployOffers): readonly Wish[] =>
+  isUndeploying(run) ? [] : wishes;
+
+function viewWishes(run: ReleaseSession, offers: DeployOffers, unmet: readonly Wish[]) {
+  const needed = listNeeded(run, offers);
+  return needed.length === 0 ? {} : { wishes: viewWaiting(needed, unmet) };
+}
+
+const toAsk = (run: ReleaseSession, name: string, offers: DeployOffers): OfferAsk => ({
+  ...{ pipeline: run.input.spec.pipeline, user: formatUser(run, name), ...placeRelease(run.input) },
+  ...{ wishes: listNeeded(run, offers), plan: offers.plan },
+  ...(isOverridden(run, name) ? { override: true } : {}),
 });
 
 /** The deploy as a user of offers: `auth/deploy`. */
@@ -148,7 +175,7 @@ export async function takeOffers(
   offers: DeployOffers,
   before?: number,
 ): Promise<TakenOffers> {
-  if (skipsTheQueue(run.input.trigger)) return takeAnyway(run, name, action, offers, before);
+  if (takesOffersAnyway(run.input.trigger)) return takeAnyway(run, name, action, offers, before);
   const background = new BackgroundTasks();
   run.patch(name, { state: 'blocked', blockedBy: formatOfferWait('their answer') });
   const take = async (): Promise<WishAnswer> => {
@@ -161,7 +188,9 @@ export async function takeOffers(
   if (taken.kind === 'failed') return { waits: `they do not answer: ${getFailureMessage(taken.error)}` };
   if (taken.kind !== 'done') return { waits: 'it gave up' };
   if (taken.value.kind === 'waiting') return { waits: taken.value.reason };
-  const { granted } = taken.value;
+  const { granted, unfit } = taken.value;
+  if (unfit) run.log('offers', `${name} begins although ${describeBreak(unfit)}`);
+  if (isUndeploying(run)) return readRemoved(run, name, action, offers, before);
   const filled = fillWishes(action.with.config, offers.wishes, granted);
   return 'refusal' in filled ? filled : withConfig(run, name, action, { ...filled, granted });
 }
@@ -170,15 +199,38 @@ async function takeAnyway(
   run: ReleaseSession,
   name: string,
   action: DeployAction,
+  offers: DeployOffers,
+  before: number | undefined,
+): Promise<TakenOffers> {
+  const read = await readAnyway(run, name, action, offers, before);
+  // The pin follows as soon as the offers answer.
+  const by = { user: formatUser(run, name), ...placeRelease(run.input) };
+  if ('action' in read && offers.wishes.length > 0)
+    void inOrder(run, name, () => pinAnyway(run, name, by, read.wishes));
+  return read;
+}
+
+/** The deploy that is to be removed: the last one, even if the file says something else now. */
+async function readRemoved(...[run, ...of]: Parameters<typeof readAnyway>): Promise<TakenOffers> {
+  const read = await readAnyway(run, ...of);
+  return 'action' in read ? { ...read, wishes: [] } : read;
+}
+
+/** The deploy with the values of an earlier one, or with the present values, without a wait for any wish. */
+async function readAnyway(
+  run: ReleaseSession,
+  name: string,
+  action: DeployAction,
   { wishes }: DeployOffers,
   before: number | undefined,
 ): Promise<TakenOffers> {
-  if (wishes.length === 0) return { action, wishes: [] };
-  const { spec, number, trigger } = run.input;
+  if (wishes.length === 0 && !isUndeploying(run)) return { action, wishes: [] };
+  const { spec, trigger } = run.input;
   const isAgain = trigger.kind !== 'emergency';
   const releases = [trigger.of, before].flatMap((release) => release ?? []);
   const ask = {
     ...{ pipeline: spec.pipeline, wishes, needsPresent: !isAgain },
+    pushType: isUndeploying(run) ? null : action.with.pushType,
     before: releases.map((release) => ({ pipeline: spec.pipeline, release, action: name })),
   };
   const background = new BackgroundTasks();
@@ -188,17 +240,34 @@ async function takeAnyway(
     });
     if (known.kind === 'failed') throw known.error;
     if (known.kind !== 'done') return { waits: 'it gave up' };
-    const filled = fillAnyway(action.with, wishes, known.value, isAgain);
-    if (!('refusal' in filled)) {
-      // The pin follows as soon as the offers answer.
-      const by = { user: formatUser(run, name), release: number };
-      void inOrder(run, name, () => offerMessengers.pinAnyway(by, filled.granted));
-      return withConfig(run, name, action, filled);
-    }
+    const { earlier } = known.value;
+    const target = isUndeploying(run) && earlier ? { ...action.with, pushType: earlier.pushType } : action.with;
+    const filled = fillAnyway(target, wishes, known.value, isAgain);
+    if (!('refusal' in filled)) return withConfig(run, name, { ...action, with: target }, filled);
     if (!isPrompt) return filled;
     run.patch(name, { state: 'blocked', blockedBy: formatOfferWait('their answer') });
   }
   return { waits: 'it gave up' };
+}
+
+/** A pipeline that could not list this user keeps no offer for it, so people have to know. */
+async function pinAnyway(
+  run: ReleaseSession,
+  name: string,
+  by: Pick<PinMessage, 'user' | 'release' | 'place'>,
+  granted: readonly GrantedOffer[],
+): Promise<void> {
+  const warn = (why: string): void =>
+    run.log('offers', `${name} uses offers without being one of their users: ${why}; they may change or be withdrawn`);
+  try {
+    // Earlier versions of the activity returned nothing, or only the first of these lists.
+    const answer = (await offerMessengers.pinAnyway(by, granted)) as Unpinned | readonly string[] | null | undefined;
+    const { full, gone } = answer && 'full' in answer ? answer : { full: answer ?? [], gone: [] };
+    for (const from of full) warn(`${from} has too many users`);
+    for (const offer of gone) warn(`${offer} is not offered any more`);
+  } catch (error) {
+    warn(`${listOffering(granted).join(', ')} did not answer: ${getFailureMessage(error)}`);
+  }
 }
 
 /** The deploy with the configuration that it will have; rules about its units are asked with that, too. */
@@ -218,7 +287,7 @@ type UsesBefore = Pick<Extract<Admission, { kind: 'granted' }>, 'uses' | 'lastRe
 /** A deploy that had taken its offers does not begin. */
 export function returnOffers(run: ReleaseSession, name: string, offers: DeployOffers): void {
   // An earlier attempt may have been stopped halfway.
-  if (!run.mixed.has(name)) endOffers(run, name, offers, 'nowhere', []);
+  if (!run.mixed.has(name)) endOffers(run, name, offers, { runs: 'nowhere', isUnchanged: true, before: [] });
 }
 
 /**
@@ -238,16 +307,16 @@ export function settleOffers(
   if (run.input.trigger.kind === 'rollback' && result?.outcome === 'succeeded')
     restoreOffers(run, name, artifacts, lastRelease);
   if (!needsOffers(offers) && before.length === 0) return;
-  const runs = findRunning(result, run.input.followOn !== undefined);
-  if (runs === 'somewhere') run.mixed.add(name);
+  const isFollowOn = run.input.followOn !== undefined;
+  const runs = findRunning(result, isFollowOn, run.mixed.get(name));
+  if (runs === 'somewhere') run.mixed.set(name, result === undefined ? 'unknown' : (run.mixed.get(name) ?? 'mixed'));
   else run.mixed.delete(name);
   const { plan } = offers;
-  const { spec, number } = run.input;
+  const by = { ...placeRelease(run.input), action: name };
   if (plan && result?.outcome === 'succeeded')
-    run.notices(
-      offerMakers.makeOffers(spec.pipeline, { release: number, action: name, made: plan.made }).catch(() => undefined),
-    );
-  endOffers(run, name, offers, runs, runs === 'everywhere' ? before : []);
+    notifyMade(run, name, offerMakers.makeOffers(run.input.spec.pipeline, { ...by, ...pickMade(plan) }));
+  const isUnchanged = findRunning(result, isFollowOn) === 'nowhere';
+  endOffers(run, name, offers, { runs, isUnchanged, before: runs === 'everywhere' ? before : [] });
 }
 
 /** The offers go back with the version. */
@@ -257,23 +326,35 @@ function restoreOffers(
   artifacts: readonly Artifact[],
   of: number | undefined,
 ): void {
-  const { spec, number, offered } = run.input;
+  const { spec, offered } = run.input;
   if (!offered) return;
-  const restored = offerMakers.restoreOffers(spec.pipeline, { release: number, action, artifacts, of: of ?? null });
-  run.notices(restored.catch(() => undefined));
+  const by = { ...placeRelease(run.input), action };
+  notifyMade(run, action, offerMakers.restoreOffers(spec.pipeline, { ...by, artifacts, of: of ?? null }));
+}
+
+/** Once the offers are made, the owners of both sides are notified of those that are broken. A worker of an earlier version does not say. */
+function notifyMade(run: ReleaseSession, action: string, made: Promise<BrokenOffers | undefined>): void {
+  run.notices(made.then((broken) => notifyBroken(run, action, broken)).catch(() => undefined));
+}
+
+interface OffersEnd extends Pick<UnpinMessage, 'runs'> {
+  /** This attempt changes none of the offers of its own pipeline. */
+  readonly isUnchanged: boolean;
+  /** Other pipelines whose offers earlier versions have used. */
+  readonly before: readonly string[];
 }
 
 function endOffers(
   run: ReleaseSession,
   name: string,
   { wishes, plan }: DeployOffers,
-  runs: UnpinMessage['runs'],
-  before: readonly string[],
+  { runs, isUnchanged, before }: OffersEnd,
 ): void {
-  const { spec, number } = run.input;
-  const own = { release: number, action: name };
-  if (plan && runs === 'nowhere') void inOrder(run, name, () => toOffers(spec.pipeline, endChangeSignal, own));
-  const message: UnpinMessage = { user: formatUser(run, name), release: number, runs };
+  const { spec } = run.input;
+  const by = placeRelease(run.input);
+  const own = { release: by.release, action: name };
+  if (plan && isUnchanged) void inOrder(run, name, () => toOffers(spec.pipeline, endChangeSignal, own));
+  const message: UnpinMessage = { user: formatUser(run, name), ...by, runs };
   for (const from of new Set([...listOffering(wishes), ...before]))
     void inOrder(run, name, () => toOffers(from, unpinOffersSignal, message));
 }

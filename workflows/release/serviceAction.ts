@@ -1,9 +1,11 @@
+import { patched } from '@temporalio/workflow';
 import { resolveInputs } from '../../domain/release/graph';
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
-import { followRun } from '../actionRuns';
-import { getFailureMessage } from '../deploy/calls';
+import { followRun, STOPPED_RUN } from '../actionRuns';
+import { getFailureMessage, isRefusal } from '../deploy/calls';
 import { actionStoppers, actionWatchers } from '../proxies';
+import { waitOut } from '../waitFor';
 import { runAttempts } from './attempts';
 import type { ReleaseSession } from './session';
 
@@ -13,8 +15,29 @@ export function runServiceAction(run: ReleaseSession, name: string, action: Acti
     const of = serviceRun(run, name, action, attempt);
     const watchers = actionWatchers(run.input.settings);
     const follow = () => watchers.runAction.executeWithOptions({ summary }, [of]);
-    return withOutputs(await followRun(follow, () => stopServiceRun(run, of)), action);
+    return withOutputs(await followAgain(follow, () => stopServiceRun(run, of)), action);
   });
+}
+
+const MOST_ASKED = 6;
+const ASK_AGAIN_MS = 5_000;
+
+/** After a refusal the same run is asked for a few times more: it may have ended before its stop, and would be repeated. */
+async function followAgain(follow: () => Promise<ActionEnd>, stop: () => Promise<void>): Promise<ActionEnd> {
+  try {
+    return await followRun(follow, stop);
+  } catch (refusal) {
+    if (!isRefusal(refusal) || !patched('stop-leaves-ended-run')) throw refusal;
+    for (let asked = 1; ; asked += 1) {
+      const end = await follow().catch((error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return null;
+      });
+      if (end?.message === STOPPED_RUN || asked === MOST_ASKED) throw refusal;
+      if (end) return end;
+      await waitOut({ afterMs: ASK_AGAIN_MS, summary: 'ask for the run again' });
+    }
+  }
 }
 
 /** While a run may continue, no other attempt replaces it. A run that cannot be stopped is left to people. */

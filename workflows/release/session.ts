@@ -1,7 +1,10 @@
+import { patched } from '@temporalio/workflow';
 import type { Authority } from '../../activities/authority';
 import { toRollbackRights } from '../../domain/deploy/heldUnits';
 import { formatIdentity, type Artifact } from '../../domain/artifact';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
+import type { SlackThread } from '../../domain/notify/slackApp';
+import type { Remains } from '../../domain/offers/ofPipeline';
 import type { Policy } from '../../domain/principals';
 import type { Admission } from '../../domain/release/admission';
 import { RELEASE_FREE } from '../../domain/release/control';
@@ -22,6 +25,7 @@ import {
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime, withReason } from '../../domain/text';
+import { listReleaseLabels } from '../../domain/where/words';
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { showDetails } from '../details';
 import { MemoSummary } from '../summary';
@@ -29,6 +33,11 @@ import { retag } from '../tags';
 import { BackgroundTasks } from '../waitFor';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
+
+interface ReceiverLine {
+  underWay: number;
+  thread?: SlackThread;
+}
 
 /**
  * One release under way: its record, and the facts that its running actions need. Handlers (messages.ts) fold messages into it. The loop and
@@ -51,7 +60,9 @@ export class ReleaseSession {
   /** The messages about offers on their way, by action: each is sent after the one before has arrived. */
   readonly offerMessages = new Map<string, Promise<void>>();
   /** Deploy actions that an attempt may have left on two versions. */
-  readonly mixed = new Set<string>();
+  readonly mixed = new Map<string, Remains>();
+  /** The notices under way to receivers of the settings, by name, and the message that each keeps about this release. */
+  readonly receiverLines = new Map<string, ReceiverLine>();
   /** Pauses of deploys that people were notified of. */
   readonly notifiedPauses = new Set<string>();
   /** The number of scripts that it has begun. */
@@ -71,6 +82,8 @@ export class ReleaseSession {
   private changed = true;
   private readonly summary = new MemoSummary();
   private tagsPause = false;
+  /** The labels by which Temporal lists it. */
+  private labels: readonly string[];
   private readonly running = new BackgroundTasks();
   private readonly signals = new BackgroundTasks();
 
@@ -78,6 +91,7 @@ export class ReleaseSession {
     this.record = newRelease(input, Date.now());
     this.policy = input.policy;
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
+    this.labels = listReleaseLabels(input.trigger, input.artifacts);
     showDetails(() => this.details());
   }
 
@@ -102,10 +116,22 @@ export class ReleaseSession {
   summarise(): void {
     const summary = releaseSummary(this.record, this.input);
     this.summary.show(summary);
+    this.label(summary.artifacts);
     const isPaused = summary.state === 'paused';
     if (isPaused === this.tagsPause) return;
     this.tagsPause = isPaused;
     retag({ ConveyorState: isPaused ? 'paused' : 'running' });
+  }
+
+  /** Lists it also under what its actions have made (docs/adr/0076-a-release-is-listed-under-its-revisions.md). */
+  private label(artifacts: readonly Artifact[]): void {
+    if (artifacts.length === this.input.artifacts.length) return;
+    const labels = listReleaseLabels(this.input.trigger, artifacts);
+    if (labels.every((label) => this.labels.includes(label))) return;
+    // Since 30 November 2026; releases that began earlier had no labels.
+    if (!patched('labels-name-outputs')) return;
+    this.labels = labels;
+    retag({ ConveyorLabels: labels });
   }
 
   set(record: ReleaseRecord): void {

@@ -1,4 +1,4 @@
-import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
+import { MANUAL, STANDARD_FINDERS, whyCannotFind, WORKER_FINDERS } from '../../finder/standard';
 import { lastProducers, tracePassages, findInputSource } from '../../release/graph';
 import { listSubscribedChanges } from '../order';
 import type { Rule } from '../rule';
@@ -122,7 +122,7 @@ const finders: Rule = (spec) =>
         return [warningAt(path, 'finder-with', why, 'remove with: nothing looks for this artifact')];
       return [errorAt(path, 'finder-with', why, hint)];
     }
-    if (finder !== PIPELINE_OUTPUT || wanted['pipeline'] !== spec.pipeline) return [];
+    if (!WORKER_FINDERS.includes(finder) || wanted['pipeline'] !== spec.pipeline) return [];
     const hint = 'name another pipeline; what an action of this one produces is there without a finder';
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });

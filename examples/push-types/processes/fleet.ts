@@ -1,12 +1,19 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import {
+  beginChange,
+  beginStops,
+  endChange,
+  endStops,
+  finishUpdates,
+  isRemoval,
   Memory,
   newSlot,
-  pendingSlots,
+  nextChanges,
   startName,
   unfinished,
   unitOf,
+  type Change,
   type Slot,
   type State,
   type UnitState,
@@ -30,8 +37,6 @@ export const fleetSchema = z.strictObject({
 export type FleetFile = z.output<typeof fleetSchema>;
 
 const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
-const PAST_STARTS = 20;
 
 /**
  * The copies on this machine, and the updates that change them. Calls only record the desired state; `step` brings it
@@ -59,11 +64,12 @@ export class Fleet {
     return [...new Set([...Object.keys(this.file.units), ...Object.keys(this.state.units)])];
   }
 
-  /** Added copies start on the version of their unit with the next step, which also stops those beyond the size. */
+  /** Added copies start on the version of their unit with the next step, which also stops those beyond the size. A removed unit comes back with that size. */
   resize(name: string, size: number): void {
     const unit = (this.state.units[name] ??= { version: this.file.firstVersion, update: null, starts: [], slots: [] });
-    unit.slots.splice(size);
-    while (unit.slots.length < size) {
+    if (unit.removed) unit.removed.size = size;
+    else unit.slots.splice(size);
+    while (!unit.removed && unit.slots.length < size) {
       const index = unit.slots.length;
       unit.starts[index] = Math.max(unit.starts[index] ?? 0, this.lastStart(name, index));
       unit.slots.push(newSlot(unit.version, unit.update));
@@ -78,15 +84,26 @@ export class Fleet {
   async step(name: string): Promise<boolean> {
     const unit = unitOf(this.state, name);
     await Promise.all(unit.slots.map((slot, index) => this.look(name, slot, index)));
-    const batch = this.nextBatch(name, unit);
-    for (const change of batch) begin(unit, change);
+    await this.remove(name, unit);
+    const batch = nextChanges(this.state, name, { atOnce: this.file.atOnce, now: Date.now() });
+    for (const change of batch) beginChange(unit, change, Date.now());
     // From here on, after a crash, the next step finds the new identifiers in the memory and stops copies with any other.
     this.publish();
     await Promise.all(this.strangers(name, unit).map((task) => this.copies.stop(task)));
     await Promise.all(batch.map((change) => this.start(name, change)));
-    this.finish(name);
+    finishUpdates(this.state, name);
     this.publish();
     return unfinished(this.state, name).some((id) => this.isActive(name, id)) || unit.slots.some(isUpdating);
+  }
+
+  /** Stops the copies of a removed unit, all at once, and then forgets them; after a crash, the next step stops them again. */
+  private async remove(name: string, { slots }: UnitState): Promise<void> {
+    for (const id of unfinished(this.state, name).filter((one) => isRemoval(this.state, one))) {
+      const tasks = beginStops(this.state, name, id).map((index) => startName(name, index, slots[index]?.start ?? 0));
+      this.publish();
+      await Promise.all(tasks.map((task) => this.copies.stop(task)));
+      endStops(this.state, name, id);
+    }
   }
 
   /** For an unknown slot: if the memory was lost, a running copy must not be taken for the desired one. */
@@ -108,82 +125,21 @@ export class Fleet {
     slot.state = isLive ? 'live' : 'down';
   }
 
-  /** A copy that is down costs nothing to restart; of the live ones only as many are taken as may be down together. */
-  private nextBatch(name: string, unit: UnitState): Change[] {
-    const active = unfinished(this.state, name).filter((id) => this.isActive(name, id));
-    const wanted = active.flatMap((id) => {
-      const version = this.state.updates[id]?.units[name]?.version ?? unit.version;
-      return pendingSlots(this.state, name, id).map((index) => ({ index, update: { id, version } }));
-    });
-    const changes = wanted.flatMap((change) => withSlot(unit, change));
-    const supervised = unit.slots.flatMap((slot, index) => {
-      const isDue = slot.state === 'down' && slot.retryAt <= Date.now();
-      return isDue && !wanted.some((change) => change.index === index) ? [{ slot, index }] : [];
-    });
-    const { atOnce } = this.file;
-    const room = atOnce - unit.slots.filter(({ state }) => state !== 'live').length;
-    const down = changes.filter(({ slot }) => slot.state === 'down');
-    const live = changes.filter(({ slot }) => slot.state === 'live').slice(0, Math.max(0, room));
-    return [...[...down, ...live].slice(0, atOnce), ...supervised];
-  }
-
   /** A process that runs, or ran, for this unit and is not in its slots. */
   private strangers(name: string, unit: UnitState): string[] {
     const current = unit.slots.map(({ start }, index) => startName(name, index, start));
     return this.copies.known().filter((task) => task.startsWith(`${name}/`) && !current.includes(task));
   }
 
-  private async start(name: string, { slot, index, update }: Change): Promise<void> {
+  private async start(name: string, change: Change): Promise<void> {
+    const { slot, index } = change;
     const trouble = await this.copies.bringUp({ task: startName(name, index, slot.start), version: slot.version });
-    slot.state = trouble === undefined ? 'live' : 'down';
-    slot.failures = trouble === undefined ? 0 : slot.failures + 1;
-    slot.retryAt = Date.now() + Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** slot.failures);
-    const concerned = update && this.state.updates[update.id]?.units[name];
-    if (trouble === undefined || !concerned || !this.isUnfinished(name, update.id)) return;
-    concerned.state = 'failed';
-    concerned.reason = trouble;
-  }
-
-  private finish(name: string): void {
-    for (const id of unfinished(this.state, name)) {
-      const update = this.state.updates[id]?.units[name];
-      if (update?.state === 'active' && pendingSlots(this.state, name, id).length === 0) update.state = 'done';
-    }
+    endChange(this.state, name, change, trouble, Date.now());
   }
 
   private isActive(name: string, id: string): boolean {
     return this.state.updates[id]?.units[name]?.state === 'active';
   }
-
-  private isUnfinished(name: string, id: string): boolean {
-    return unfinished(this.state, name).includes(id);
-  }
 }
-
-interface Change {
-  readonly slot: Slot;
-  readonly index: number;
-  /** The update that causes it; a copy that is down by itself is restarted without one. */
-  readonly update?: { readonly id: string; readonly version: string };
-}
-
-const withSlot = (unit: UnitState, change: Omit<Change, 'slot'>): Change[] => {
-  const slot = unit.slots[change.index];
-  return slot ? [{ ...change, slot }] : [];
-};
 
 const isUpdating = ({ state }: Slot): boolean => state === 'updating';
-
-/** The next start of a slot, under an identifier that no start ever had, even if the unit was smaller for a while. */
-function begin(unit: UnitState, { slot, index, update }: Change): void {
-  const now = Date.now();
-  if (slot.start > 0)
-    slot.past = [
-      { start: slot.start, update: slot.update, from: slot.startedAt, to: now },
-      ...slot.past.slice(0, PAST_STARTS - 1),
-    ];
-  slot.start = unit.starts[index] = (unit.starts[index] ?? 0) + 1;
-  slot.startedAt = now;
-  slot.state = 'updating';
-  if (update) [slot.update, slot.version] = [update.id, update.version];
-}

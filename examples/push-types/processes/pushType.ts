@@ -1,6 +1,15 @@
 import type { Hono } from 'hono';
 import { ExtensionError, servePushType, type Call, type JudgeRequest, type JudgeResponse } from '../../../sdk';
-import { acceptUpdate, healthTasks, progressOf, slotsOf, unitOf, updateCommands } from '../../../sdk/updates';
+import {
+  acceptRemoval,
+  acceptUpdate,
+  healthTasks,
+  describeUnit,
+  progressOf,
+  slotsOf,
+  unitOf,
+  updateCommands,
+} from '../../../sdk/updates';
 import type { Fleet } from './fleet';
 
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
@@ -17,13 +26,12 @@ export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
       return { problems: unknown.map((unit) => problem(`there is no unit ${unit}`)) };
     },
 
-    // `version` is the one on which added copies start; a revert returns to its value before the first update.
+    // `version` is the one on which added copies start; a revert returns to its value before the first update. A removed unit has none.
     fetchDeployUnits: (_, { context }) => ({
       service: fleet.file.service,
       units: configuredUnits(context.config).map((id) => {
-        const { slots, version } = unitOf(fleet.state, known(fleet, id));
-        const mixed = new Set(slots.map((slot) => slot.version)).size > 1;
-        return { id, labels: fleet.file.units[id]?.labels ?? {}, size: slots.length, version, mixed, available: true };
+        const labels = fleet.file.units[id]?.labels ?? {};
+        return { id, labels, ...describeUnit(fleet.state, known(fleet, id)), available: true };
       }),
     }),
 
@@ -48,6 +56,13 @@ export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
     },
 
     ...updateCommands(fleet.memory),
+
+    removeUnits: (request, { key, context }) =>
+      fleet.memory.once('removeUnits', request, key, () => {
+        const accepted = request.units.map((unit) => known(fleet, unit, configuredUnits(context.config)));
+        acceptRemoval(fleet, request, { service: fleet.file.service, fence: context.fence });
+        return { accepted };
+      }),
 
     runHealthChecks: ({ targets, checks, baseline, now }, call) => {
       const tasks = targets.units.map((unit) => healthTasks(fleet.state, known(fleet, unit), targets, baseline));

@@ -4,6 +4,7 @@ import { HEALTH_CHECKS } from './health';
 import { LOCKSTEP_CHECKS } from './lockstep';
 import { LOOK_CHECKS } from './lookChecks';
 import { PAGE_CHECKS } from './pages';
+import { REMOVAL_CHECKS } from './removalChecks';
 import { REVERT_CHECKS } from './revertChecks';
 import { UPDATE_CHECKS } from './updateChecks';
 import type { PushTypeSubject } from './world';
@@ -16,5 +17,6 @@ export const PUSH_TYPE_CHECKS: readonly ConformCheck<PushTypeSubject>[] = [
   ...REVERT_CHECKS,
   ...PAGE_CHECKS,
   ...LOCKSTEP_CHECKS,
+  ...REMOVAL_CHECKS,
   ...HEALTH_CHECKS,
 ];

@@ -1,5 +1,5 @@
 import { demand, demandEqual, demandFields, demandRefusal, inspectValue } from '../check';
-import { pushTypeCheck, EXECUTE_UPDATES } from './world';
+import { pushTypeCheck, unlessOutdated, EXECUTE_UPDATES } from './world';
 
 /** Forward updates. */
 export const UPDATE_CHECKS = [
@@ -244,7 +244,3 @@ export const UPDATE_CHECKS = [
     },
   ),
 ];
-
-function unlessOutdated(error: Error): void {
-  if ((error as { code?: unknown }).code !== 'extension-rejected') throw error;
-}

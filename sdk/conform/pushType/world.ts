@@ -57,6 +57,9 @@ export class PushTypeWorld {
   readonly revertAgain: string;
   readonly other: string;
   readonly older: string;
+  /** Removals of the first deploy, and of the next one. */
+  readonly removal: string;
+  readonly otherRemoval: string;
   private readonly sent = new Set<string>();
 
   constructor(
@@ -74,6 +77,8 @@ export class PushTypeWorld {
     this.revertAgain = `${deploy(0)}/revert/2`;
     this.other = `${deploy(1)}/0/1`;
     this.older = `${deploy(-1)}/0/1`;
+    this.removal = `${deploy(0)}/remove/1`;
+    this.otherRemoval = `${deploy(1)}/remove/1`;
   }
 
   ask<M extends keyof PushTypeMethods & string>(
@@ -125,6 +130,18 @@ export class PushTypeWorld {
 
   undo(updatedBy: string[], version: string = this.version): Partial<UpdateInput> {
     return { urgency: 'revert', targets: [this.target(version, { updatedBy })] };
+  }
+
+  /** By default the first unit. */
+  remove(
+    updateId: string,
+    units: readonly string[] = [this.first],
+    key: string = updateId,
+    fence?: number,
+  ): Promise<{ accepted: string[] }> {
+    this.sent.add(updateId);
+    this.subject.onUpdate?.(updateId);
+    return this.ask('removeUnits', { updateId, units: [...units] }, key, { fence });
   }
 
   async progress(updateId: string, unit: string = this.first): Promise<TrackedUnit | undefined> {
@@ -191,11 +208,26 @@ export class PushTypeWorld {
 
   async shift(percent: number, units: readonly string[], key: string): Promise<void> {
     const request = { units: [...units], percent, toVersion: this.fresh };
-    await this.ask('shiftTraffic', request, `${this.update}/${key}`).catch((error: { code?: string }) => {
-      if (error.code !== 'extension-lacks-method') throw error;
-      throw new SkippedRuleError('shiftTraffic', 'it leaves shiftTraffic out, as it may');
-    });
+    await this.ask('shiftTraffic', request, `${this.update}/${key}`).catch(skipIfMissing('shiftTraffic'));
   }
+
+  /** @throws Skipped if the method is missing */
+  async requireRemoval(): Promise<void> {
+    const request = { updateId: this.removal, units: [] };
+    await this.ask('removeUnits', request, `${this.removal}/asked`).catch(skipIfMissing('removeUnits'));
+  }
+}
+
+const skipIfMissing =
+  (method: string) =>
+  (error: { code?: string }): never => {
+    if (error.code !== 'extension-lacks-method') throw error;
+    throw new SkippedRuleError(method, `it leaves ${method} out, as it may`);
+  };
+
+/** Of a call with a low fence: the service may have seen a higher one before the suite. */
+export function unlessOutdated(error: Error): void {
+  if ((error as { code?: unknown }).code !== 'extension-rejected') throw error;
 }
 
 export const EXECUTE_UPDATES = 'executeUpdates';

@@ -19,7 +19,15 @@ export interface ProgressCounts {
   readonly live: number;
 }
 
-/** Leaves out the other counts: they cannot pass a phase, and may come from another look or from several tries. */
+interface RemovalProgress extends ProgressCounts {
+  readonly state: string;
+  readonly gone: number;
+}
+
+/**
+ * Of the other counts it judges only `gone` of a removal, which ends it. The rest cannot pass a phase, and may come from another look or from several
+ * tries.
+ */
 export const PROGRESS_RULES: AnyRules = {
   'a unit twice': (_, { units }) => twiceIn('units', units),
   'a unit that was not asked for': (asked, { units }) => strangerIn('units', units, asked.units),
@@ -27,7 +35,35 @@ export const PROGRESS_RULES: AnyRules = {
     inEach('units', units, (row, at) => countAtMost(at, row, 'live', 'updated')),
   'more live than targeted': (_, { units }) =>
     inEach('units', units, (row, at) => countAtMost(at, row, 'live', 'targeted')),
-} satisfies Rules<{ readonly units?: readonly string[] | undefined }, { readonly units: readonly ProgressCounts[] }>;
+  'a removal that is done before its tasks are gone': (asked, { units }) =>
+    inRemoval(asked, units, ({ state, targeted, gone }, at) =>
+      unless(state !== 'done' || gone === targeted, `${at}.gone`, `${gone} of ${targeted} are gone, and it is done`),
+    ),
+  'a removal that brings tasks up': (asked, { units }) =>
+    inRemoval(asked, units, ({ live }, at) => unless(live === 0, `${at}.live`, `${live} in a removal`)),
+} satisfies Rules<
+  { readonly updateId: string; readonly units?: readonly string[] | undefined },
+  { readonly units: readonly RemovalProgress[] }
+>;
+
+/** The id of a removal is `<deploy>/remove/<try>`. */
+const inRemoval = <R>(
+  { updateId }: { readonly updateId: string },
+  rows: readonly R[],
+  inRow: (row: R, at: string) => ContradictionIfAny,
+): ContradictionIfAny => (updateId.split('/').at(-2) === 'remove' ? inEach('units', rows, inRow) : undefined);
+
+/** A removal is accepted as a whole or refused. */
+export const REMOVAL_RULES: AnyRules = {
+  'a unit twice': (_, { accepted }) => twiceIn('accepted', accepted.map(asRow), ''),
+  'a unit that was not asked for': ({ units }, { accepted }) => strangerIn('accepted', accepted.map(asRow), units, ''),
+  'a unit that is left out': ({ units }, { accepted }) => {
+    const missing = units.find((unit) => !accepted.includes(unit));
+    return unless(missing === undefined, 'accepted', `${missing} is missing`);
+  },
+} satisfies Rules<{ readonly units: readonly string[] }, { readonly accepted: readonly string[] }>;
+
+const asRow = (id: string): { readonly id: string } => ({ id });
 
 /** @param sizes of the units, as they were listed; a unit that is not listed may have any. */
 export const contradictionInSizes = (

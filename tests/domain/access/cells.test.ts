@@ -32,6 +32,7 @@ const BY_ROLE: Readonly<Record<string, string>> = {
   'freeze by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'unfreeze by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'allow-artifact by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
+  'undeploy by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'end-use by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'pause by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'resume by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
@@ -43,6 +44,7 @@ const BY_ROLE: Readonly<Record<string, string>> = {
   'skip-window by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'pick by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
   'retry by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
+  'override-offer by command-line, api': '✓✓✓✓✗✗✗✗✗✗',
 };
 
 /** In the order of OWNED_BY: all in the rule, admins alone, one of two in the rule, none in the rule, unknown. */

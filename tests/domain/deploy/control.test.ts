@@ -336,7 +336,7 @@ const commanded = (
 const byOf = (record: DeployRecord) => record.control.paused?.by ?? null;
 
 describe('the view of a deploy for rules', () => {
-  const phaseOf = (record: DeployRecord) => toDeploySituation(record, SPEC).phase;
+  const phaseOf = (record: DeployRecord) => toDeploySituation(record, { spec: SPEC }).phase;
 
   test('no phase before the first', () => expect(phaseOf(planned())).toBeNull());
 
@@ -350,7 +350,8 @@ describe('the view of a deploy for rules', () => {
   test('none between two phases, so that a skip does not hit the next', () =>
     expect(phaseOf(withPhase({ ...planned(), cursor: 0 }, 0, { state: 'succeeded' }))).toBeNull());
 
-  test('the names of its checks', () => expect(toDeploySituation(planned(), SPEC).checks).toEqual(['errors']));
+  test('the names of its checks', () =>
+    expect(toDeploySituation(planned(), { spec: SPEC }).checks).toEqual(['errors']));
 });
 
 describe('who pauses', () => {

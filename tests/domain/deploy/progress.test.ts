@@ -8,6 +8,7 @@ import {
   type Ending,
 } from '../../../domain/deploy/outcome';
 import {
+  countGone,
   judgeProgress,
   judgeTimeout,
   countMissingTasks,
@@ -363,4 +364,11 @@ describe('how a deploy ends', () => {
     expect(byPerson.reason).toBe('cancelled by user:alice: lunch');
     expect(byPerson.cause).toBeUndefined();
   });
+});
+
+test('a removal is met once all of its tasks are gone, and going until then', () => {
+  const removal = (gone: number) => countGone(unit({ targeted: 10, updated: 0, live: 0, gone }));
+  expect(judgeProgress([removal(9)], { all: true })).toEqual({ kind: 'going' });
+  expect(judgeProgress([removal(10)], { all: true })).toEqual({ kind: 'met' });
+  expect(countMissingTasks(removal(4))).toBe(6);
 });

@@ -1,12 +1,13 @@
 import { STANDARD_FINDERS, whyCannotFind } from '../../../domain/finder/standard';
 
-test('there are the seven standard finders', () => {
+test('there are the eight standard finders', () => {
   expect(Object.keys(STANDARD_FINDERS).sort()).toEqual([
     'commits',
     'config-changes',
     'latest-build',
     'manual',
     'model-versions',
+    'offer',
     'pipeline-output',
     'tagged-executables',
   ]);

@@ -44,5 +44,29 @@ test('a circle over several pipelines is found, and one elsewhere is not reporte
   expect(find(a, b)).toBeUndefined();
 });
 
+test('an artifact that is an offer of another pipeline counts for the actions that take it', () => {
+  const taking = (name: string, from: string, ...inputs: string[]) =>
+    pipeline(name, {
+      artifacts: {
+        executable: { finder: 'manual' },
+        taken: { finder: 'offer', with: { pipeline: from, offer: from } },
+      },
+      actions: { deploy: { ...deploy(), inputs: ['executable', ...inputs] } },
+      offers: [{ name }],
+    });
+  expect(find(taking('a', 'b', 'taken'), taking('b', 'a', 'taken'))).toEqual(['a/deploy', 'b/deploy', 'a/deploy']);
+  expect(find(taking('a', 'b', 'taken'), taking('b', 'a'))).toBeUndefined();
+});
+
 test('offers that a file does not have, and pipelines that are not known, are no circle', () =>
   expect(find(pipeline('a', { wishes: [wish('b'), wish('c')] }), pipeline('b', {}))).toBeUndefined());
+
+test('a script that waits for an offer belongs to the circle of deploys around it', () => {
+  const test: PipelineSource['actions'][string] = { type: 'custom-script', with: { command: ['check'] } };
+  const actions = { test, deploy: deploy(['test']) };
+  const auth = { offers: [{ name: 'group' }], actions, wishes: [{ ...wish('registry', 'vpc'), for: ['test'] }] };
+  const registry = { offers: [{ name: 'vpc' }], wishes: [wish('auth', 'group')] };
+  expect(find(pipeline('auth', auth), pipeline('registry', registry))).toEqual([
+    ...['auth/test', 'registry/deploy', 'auth/deploy', 'auth/test'],
+  ]);
+});

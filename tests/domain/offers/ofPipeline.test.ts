@@ -1,15 +1,18 @@
 import {
   fillAnyway,
   fillWishes,
+  findDeployOffers,
   findMaker,
+  findRunning,
   listOffersAfter,
   listWishes,
+  placeRelease,
   resolveOffers,
 } from '../../../domain/offers/ofPipeline';
 import { fillPlaceholders, listWishedParts } from '../../../domain/offers/placeholders';
 import { lintPipeline } from '../../../domain/spec/lint';
 import { pipelineSchema, type PipelineSource } from '../../../domain/spec/pipeline';
-import { artifact, specOf } from '../../builders/pipelineWorld';
+import { artifact, deployed, manual, specOf } from '../../builders/pipelineWorld';
 
 const deploy = (config: Record<string, unknown> = {}): PipelineSource['actions'][string] => ({
   ...{ type: 'deploy', inputs: ['executable'] },
@@ -32,6 +35,8 @@ const lint = (more: object) =>
     )
     .map(({ code, message }) => `${code}: ${message}`);
 const two = { network: deploy(), service: deploy() };
+const script = (...command: string[]) => ({ type: 'custom-script', with: { command } }) as const;
+const WISHED_BY_TEST = [{ from: 'net', offer: 'vpc', for: ['test'] }];
 
 test.each([
   [
@@ -96,6 +101,43 @@ test.each([
     'unknown-wish: deploy does not wish for dns of net',
   ],
   [
+    'a wish for an action that waits for no offer',
+    {
+      actions: { deploy: deploy(), ok: { type: 'manual-pick' } },
+      wishes: [{ from: 'net', offer: 'vpc', for: ['ok'] }],
+    },
+    'cannot-wish: ok is a manual-pick, which waits for no offer',
+  ],
+  [
+    'a value of an offer in an action that no wish names',
+    {
+      actions: { deploy: deploy(), test: script('check', '${wishes.net.vpc.id}') },
+      wishes: [{ from: 'net', offer: 'vpc' }],
+    },
+    'unknown-wish: test does not wish for vpc of net',
+  ],
+  [
+    'a value of an offer as a program',
+    { actions: { test: script('sh', '-ec', 'ping ${wishes.net.vpc.id}') }, wishes: WISHED_BY_TEST },
+    'wish-as-program: a value of an offer would be part of the program that test runs',
+  ],
+  [
+    'a value of an offer as the name of a service',
+    { actions: { test: { type: 'custom', with: { service: '${wishes.net.vpc.id}' } } }, wishes: WISHED_BY_TEST },
+    'wish-as-program: a value of an offer would choose the service that runs the action',
+  ],
+  [
+    'changes of offers as artifacts where no release is dropped',
+    {
+      artifacts: {
+        executable: { finder: 'manual' },
+        vpc: { finder: 'offer', with: { pipeline: 'net', offer: 'vpc' } },
+      },
+      releases: { supersede: 'never' },
+    },
+    'offers-in-order: a release with a change of vpc of net that is over would keep later ones from their turn for ever',
+  ],
+  [
     'a placeholder that names no offer',
     { actions: { deploy: deploy({ id: '${wishes.net}' }) }, wishes: [{ from: 'net', offer: 'vpc' }] },
     'bad-placeholder: ${wishes.net} names no offer',
@@ -139,6 +181,46 @@ test('the wishes of a deploy come with the parts that its configuration uses', (
     { from: 'net', offer: 'dns', paths: ['name', 'port'] },
   ]);
   expect(listWishes(spec, 'other')).toEqual([{ from: 'net', offer: 'vpc', version: '^2', paths: [] }]);
+});
+
+test('another action than a deploy wishes for an offer only if the wish names it, with the parts that it uses', () => {
+  const actions = { deploy: deploy(), test: script('check', '--at', '${wishes.net.vpc.id}') };
+  const find = (more: object) =>
+    listWishes(pipelineSchema.parse(source({ actions, wishes: [{ from: 'net', offer: 'vpc', ...more }] })), 'test');
+  expect(find({})).toEqual([]);
+  expect(find({ for: ['test'] })).toEqual([{ from: 'net', offer: 'vpc', paths: ['id'] }]);
+  expect(lint({ actions, wishes: WISHED_BY_TEST })).toEqual([]);
+});
+
+test('a deploy that takes an offer as an artifact wishes for that change of it', () => {
+  const taken = { finder: 'offer', with: { pipeline: 'registry', offer: 'vpc' } };
+  const wishes = [
+    { from: 'registry', offer: 'vpc' },
+    { from: 'registry', offer: 'dns' },
+  ];
+  const spec = pipelineSchema.parse(source({ artifacts: { executable: { finder: 'manual' }, taken }, wishes }));
+  const find = (...names: string[]) =>
+    findDeployOffers(
+      { spec, trigger: manual() },
+      'deploy',
+      names.map((name) => artifact('7', name)),
+    ).wishes;
+  expect(find('executable', 'taken')).toEqual([
+    { from: 'registry', offer: 'vpc', paths: [], change: '7' },
+    { from: 'registry', offer: 'dns', paths: [] },
+  ]);
+  expect(find('executable')[0]).toEqual({ from: 'registry', offer: 'vpc', paths: [] });
+});
+
+test('an undeploy removes all offers of its deploy, and no others', () => {
+  const vpc = { name: 'vpc', after: 'deploy', value: {}, to: ['*'] };
+  const dns = { name: 'dns', after: 'other', value: {}, to: ['*'] };
+  const spec = pipelineSchema.parse(source({ actions: { deploy: deploy(), other: deploy() }, offers: [vpc, dns] }));
+  const undeploy = { ...manual(), kind: 'undeploy' } as const;
+  const removes = { offers: ['vpc'], deploys: ['deploy', 'other'] };
+  const plan = { action: 'deploy', made: [], elsewhere: ['dns'], removes };
+  expect(findDeployOffers({ spec, trigger: undeploy, offered: true }, 'deploy', [])).toEqual({ wishes: [], plan });
+  expect(findDeployOffers({ spec, trigger: undeploy }, 'deploy', [])).toEqual({ wishes: [], plan: null });
 });
 
 test('values keep their type if they stand alone, and are text among text', () => {
@@ -238,4 +320,32 @@ describe('a deploy that does not wait', () => {
     expect(fillAnyway(file, wishes, { earlier: null, present: [] }, emergency)).toEqual({
       refusal: 'its config uses dns of net, and no value of it is known',
     }));
+});
+
+describe('after a deploy its version runs', () => {
+  const { result: succeeded } = deployed('deploy', 'succeeded', artifact('kv:2'));
+  const { result: reverted } = deployed('deploy', { revertedBy: 'health' }, artifact('kv:2'));
+  const { result: failed } = deployed('deploy', 'failed', artifact('kv:2'));
+  const halfway = { ...failed, leaves: { left: ['kv:2'], before: { units: [] } as never } };
+
+  test.each<[string, string, Parameters<typeof findRunning>]>([
+    ['everywhere', 'it succeeded', [succeeded, false]],
+    ['somewhere', 'it skipped units', [{ ...succeeded, skipped: ['eu'] }, false]],
+    ['somewhere', 'it was a follow-on', [succeeded, true]],
+    ['nowhere', 'it was reverted', [reverted, false]],
+    ['nowhere', 'it failed before its first update', [failed, false]],
+    ['somewhere', 'it was stopped halfway', [halfway, false]],
+    ['somewhere', 'its end is unknown', [undefined, false]],
+    ['somewhere', 'an attempt before it was stopped halfway, and it updated nothing', [failed, false, 'mixed']],
+    ['nowhere', 'it was reverted with what an attempt before it had left', [reverted, false, 'mixed']],
+    ['somewhere', 'it was reverted, but what an attempt before it had left is unknown', [reverted, false, 'unknown']],
+  ])('%s if %s', (runs, _, end) => expect(findRunning(...end)).toBe(runs));
+});
+
+test('offers know a follow-on by the place of the release that it completes, and a rerun by that of the one that it repeats', () => {
+  const followOn = { action: 'deploy', units: ['eu'] };
+  const trigger = { kind: 'follow-on', actor: 'service:conveyor', key: null, of: 2 } as const;
+  expect(placeRelease({ number: 5, trigger, followOn })).toEqual({ release: 5, place: 2 });
+  expect(placeRelease({ number: 5, trigger: manual(), place: 3 })).toEqual({ release: 5, place: 3 });
+  expect(placeRelease({ number: 5, trigger: manual() })).toEqual({ release: 5 });
 });

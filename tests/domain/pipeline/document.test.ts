@@ -115,6 +115,26 @@ describe('an export', () => {
     expect(back).toMatchObject({ newestBegun: { deploy: 7, test: 2 }, keys: state.keys, begunAt, proofs });
   });
 
+  test('comes back with what is known of offers, and takes none of it from its pipeline', () => {
+    const own = { ...used, offered: true as const, uses: { deploy: ['network'] } };
+    const file = read(toPipelineDocument(own, NOW, { made: ['vpc 2.3.0'], users: ['shop/deploy'], more: 0 }));
+    expect(file.offers).toEqual({ made: ['vpc 2.3.0'], users: ['shop/deploy'], more: 0 });
+    const back = importDocument(null, file, fresh.groups, fresh.settings, BY);
+    expect(back).toMatchObject({ offered: true, uses: { deploy: ['network'] } });
+    expect(back).not.toHaveProperty('offers');
+    const before = read(document);
+    const since = { ...own, uses: { deploy: ['dns'], other: ['network'] } };
+    expect(importDocument(since, before, fresh.groups, fresh.settings, BY)).toMatchObject({
+      offered: true,
+      uses: since.uses,
+    });
+    const both = importDocument(since, file, fresh.groups, fresh.settings, BY);
+    expect(both.uses).toEqual({ deploy: ['network', 'dns'], other: ['network'] });
+    expect(importDocument(used, before, fresh.groups, fresh.settings, BY)).not.toHaveProperty('offered');
+    const offering = { ...used, spec: { ...used.spec, offers: [{ name: 'vpc', value: {}, to: ['*'] }] } };
+    expect(importDocument(offering, before, fresh.groups, fresh.settings, BY)).toMatchObject({ offered: true });
+  });
+
   test('comes back with what deploys left behind, and with what the list of known-bad had no room for', () => {
     const left = { left: ['kv:2'], before: { at: 'snapshots/1', pages: 2 }, settled: ['a'] };
     const state = { ...used, inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 };

@@ -216,6 +216,12 @@ describe('a rollback goes back to', () => {
       1,
       'release 4 is being deployed over release 3; revert one of these',
     ],
+    [
+      'nothing, while something newer that has deployed in part continues',
+      deploying(three, '3'),
+      2,
+      'release 3 is being deployed; revert that one',
+    ],
     ['what the fleet ran before the first', firstOver('kv:0'), 1, ['executable@kv:0']],
     ['what a fleet ran in several versions, not', firstOver(undefined), 1, NOTHING_BEFORE],
     [

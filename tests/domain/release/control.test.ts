@@ -9,6 +9,7 @@ import {
   type ReleaseRecord,
 } from '../../../domain/release/state';
 import { nextActions } from '../../../domain/release/nextActions';
+import { offerOverridden } from '../../../domain/release/overrideOffer';
 import { windowSkipped } from '../../../domain/release/skipWindow';
 import { DEFAULT_SETTINGS } from '../../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../../domain/spec/pipeline';
@@ -238,6 +239,42 @@ describe('going past a window', () => {
     expect(
       windows(retryAction(windowSkipped(both, {}), specOf({ test: {}, pack: {}, deploy: {} }), 'test'))[0],
     ).toBeNull();
+  });
+});
+
+describe('letting a deploy begin although its offers do not fit their users', () => {
+  const blockedBy = 'waiting for other pipelines: net has not offered place yet';
+  const blocked = withAction(recordOf({ deploy: 'blocked', test: 'running' }), 'deploy', { blockedBy });
+  const users = [{ offer: 'vpc', user: 'shop/deploy', why: 'wishes for ^1' }];
+  const waiting = withAction(blocked, 'deploy', { unfit: { users, more: 0 } });
+  const unmet = { from: 'net', offer: 'place', range: null, state: 'waiting', version: null, seq: null } as const;
+  const whyNot = (record: ReleaseRecord, action?: string) =>
+    whyNotRelease(RELEASE_FREE, record, 'override-offer', action === undefined ? {} : { action });
+  const overridden = offerOverridden(waiting, { action: 'deploy', actor: 'user:bob', reason: 'attack' }, 'at');
+
+  test('is for a deploy that waits for its users, once', () => {
+    expect(whyNot(waiting, 'deploy')).toBeUndefined();
+    expect(whyNot(overridden, 'deploy')).toBe('user:bob has overridden it already');
+    expect(overridden.actions['deploy']?.override).toEqual({ actor: 'user:bob', at: 'at', reason: 'attack' });
+  });
+
+  test('is refused to all others, with the reason', () => {
+    expect(whyNot(waiting)).toBe('it needs a deploy as release/action');
+    expect(whyNot(waiting, 'sign')).toBe('it has no action sign');
+    expect(whyNot(waiting, 'test')).toBe('test does not wait for users of its offers (it is running)');
+    expect(whyNot(recordOf({ deploy: 'succeeded' }), 'deploy')).toBe('it has ended');
+  });
+
+  test('gives no deploy the value that it wishes for', () =>
+    expect(whyNot(withAction(blocked, 'deploy', { wishes: [unmet] }), 'deploy')).toBe(
+      `deploy lacks a value that only another pipeline can offer (${blockedBy}): release that pipeline, or change the wish, apply it and release again`,
+    ));
+
+  test('counts for one attempt: a retry waits for the users again', () => {
+    const failed = withAction(overridden, 'deploy', { state: 'failed', unfit: null });
+    const again = retryAction(failed, specOf({ deploy: {}, test: {} }), 'deploy');
+    expect(again.actions['deploy']).toMatchObject({ state: 'waiting', override: null, unfit: null });
+    expect(whyNot(withAction(again, 'deploy', { unfit: { users, more: 0 } }), 'deploy')).toBeUndefined();
   });
 });
 

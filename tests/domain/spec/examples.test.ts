@@ -5,7 +5,14 @@ import type { Unit } from '../../../domain/fleet/unit';
 import { parsePipeline } from '../../../domain/spec/parse';
 import { parseRegistry } from '../../../settings/registry';
 import { parse } from 'yaml';
-import { exampleFleet, examplePath, examplePipelines, IN_VIRTUAL_TIME, type ExampleJob } from '../../setup/examples';
+import {
+  exampleFleet,
+  examplePath,
+  examplePipelines,
+  IN_VIRTUAL_TIME,
+  TOGETHER,
+  type ExampleJob,
+} from '../../setup/examples';
 
 const read = (file: string) => parsePipeline(readFileSync(examplePath(file), 'utf8'));
 const registry = parseRegistry(parse(readFileSync(examplePath('../conveyor.config.yaml'), 'utf8')), {});
@@ -61,4 +68,5 @@ test('examples that only run in virtual time are in tests/workflows, and all oth
   );
   const virtual = tests.map((file) => readFileSync(file, 'utf8')).join();
   expect(IN_VIRTUAL_TIME.filter((file) => !virtual.includes(`'${file}'`))).toEqual([]);
+  expect(examplePipelines()).toEqual(expect.arrayContaining(TOGETHER));
 });

@@ -349,6 +349,8 @@ describe('a finder', () => {
     ['that is misspelt', 'comits', { repository: 'kv', branch: 'main' }, ['unknown-finder']],
     ['that is a service of our own', 'wasm-modules', { anything: 1 }, []],
     ['of what another pipeline produces', 'pipeline-output', { pipeline: 'base', artifact: 'image' }, []],
+    ['of an offer of another pipeline', 'offer', { pipeline: 'base', offer: 'vpc' }, []],
+    ['of an offer of the pipeline itself', 'offer', { pipeline: 'web', offer: 'vpc' }, ['own-output']],
     ['of what the pipeline itself produces', 'pipeline-output', { pipeline: 'web', artifact: 'image' }, ['own-output']],
   ])('%s', (_title, finder, wanted, expected) => {
     expect(found(finder, wanted)).toEqual(expected);

@@ -72,6 +72,13 @@ describe('YAML', () => {
     expect(problems[0]).toMatchObject({ line: 13, message: 'above cannot be "high"' });
   });
 
+  test('an anchor that contains itself is reported, not followed for ever', () => {
+    const text = `pipeline: web\nowners: [user:a]\nartifacts: { x: { finder: manual } }\nactions:\n  build: &self { type: build, with: { again: *self } }\n`;
+    expect(errorsOf(text)).toMatchObject([
+      { code: 'unknown-anchor', line: 5, message: '*self refers to no anchor that ends above it' },
+    ]);
+  });
+
   test('a file of which anchors or merge keys make more than a person reads is refused before that is made', () => {
     const merged = Array.from(
       { length: 3_000 },

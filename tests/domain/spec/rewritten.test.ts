@@ -37,6 +37,17 @@ test('a version that YAML takes for a number is warned of where it would be hand
   ]);
 });
 
+test('a number in the value of an offer is warned of, too', () => {
+  const { problems } = parsePipeline(
+    'pipeline: net\nowners: [user:alice]\nactions: {}\noffers:\n  - { name: vpc, value: { api: [{ at: 1.10 }] } }\n',
+  );
+  expect(problems).toMatchObject(
+    expect.arrayContaining([
+      expect.objectContaining({ code: 'number-rewritten', line: 5, path: 'offers[0].value.api[0].at' }),
+    ]) as [],
+  );
+});
+
 test.each(['007', '0x1F', '1e5', '12345678901234567890'])('so is %s, whose digits are lost', (text) =>
   expect(warnings(text)).toHaveLength(1),
 );

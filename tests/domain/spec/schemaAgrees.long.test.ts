@@ -16,6 +16,7 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     ...[
       'soaks-nowhere',
       'not-a-deploy',
+      'cannot-wish',
       'offer-after',
       'unknown-wish',
       'wish-for-own-offer',
@@ -45,7 +46,7 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     'soaks-later',
   ],
   'that two values differ, or which is more': [
-    ...['duplicate-offer', 'duplicate-wish'],
+    ...['duplicate-offer', 'duplicate-wish', 'misplaced-keyword', 'offer-schema', 'offers-in-order', 'wish-as-program'],
     ...['duplicate-phase', 'duplicate-check', 'bake-too-short', 'empty-window', 'first-impossible'],
     ...['duplicate-action', 'same-output', 'several-actions', 'empty-matrix'],
   ],
@@ -54,6 +55,7 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
     ...['no-such-date', 'empty-blackout', 'invalid-timezone', 'invalid-cron', 'never-fires', 'never-opens'],
   ],
   'what an address means': ['internal-address'],
+  'values that JSON does not have': ['not-json'],
   'what is in a text with parameters': ['bad-placeholder'],
 };
 const BEYOND_CODES = new Set(Object.values(BEYOND).flat());
@@ -64,6 +66,7 @@ const BEYOND_WORDS = [
   /^every value is above the one limit or below the other/,
   /^a check looks back/,
   /a duration is \d+d at most/,
+  /a page waits for 24h at most/,
   /more failures than evaluations/,
 ];
 

@@ -41,7 +41,11 @@ export const WHOLE = {
     artifacts: ['executable'],
     first: { label: { a: 'b' }, atLeast: 1 },
   },
-  notify: [{ on: ['failed'], url: '${HOOK}', format: 'slack' }],
+  onCall: { page: 'group:storage', after: '15m' },
+  notify: [
+    { on: ['failed'], url: '${HOOK}', format: 'slack' },
+    { on: ['failed'], to: 'pager' },
+  ],
 };
 
 export const TEMPLATED = {

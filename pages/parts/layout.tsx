@@ -1,0 +1,109 @@
+import type { Child } from 'hono/jsx';
+import { truncateToSeconds } from '../../render/times';
+import { onOneLine } from '../../domain/plainText';
+import { formatTime } from '../../domain/text';
+import { ICON, STYLE } from '../assets';
+import { getTwinPath, type Frame } from '../frame';
+import { Command } from './text';
+
+interface LayoutProps {
+  readonly frame: Frame;
+  /** The heading, without the name of the site. */
+  readonly title: string;
+  readonly heading: Child;
+  /** The way to this page: links to the pages above it. */
+  readonly above?: Child;
+  /** The command that shows the same. */
+  readonly command?: string;
+  /** A page about a failure has no JSON that a link could lead to. */
+  readonly isFailure?: boolean;
+  readonly children: Child;
+}
+
+const PLACES = [
+  ['/', 'Now'],
+  ['/pipelines', 'Pipelines'],
+] as const;
+
+/** The frame of every page: landmarks, the way around, and the place for the name of the reader. */
+export function Layout({ frame, title, heading, above, command, isFailure = false, children }: LayoutProps) {
+  const { view, path } = frame;
+  const twin = getTwinPath(path);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Conveyor`}</title>
+        <link rel="stylesheet" href={STYLE.path} />
+        <link rel="icon" href={ICON.path} type={ICON.type} />
+        {isFailure ? null : <link rel="alternate" type="application/json" href={twin} />}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href="/">
+            Conveyor
+          </a>
+          <nav aria-label="Pages">
+            <ul>
+              {PLACES.map(([place, name]) => (
+                <li>
+                  <a href={place} {...(isCurrent(place, path) ? { 'aria-current': 'page' } : {})}>
+                    {name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <ViewerPlace frame={frame} />
+        </header>
+        <main id="main" tabindex={-1}>
+          {above === undefined ? null : (
+            <nav class="above" aria-label="Above this page">
+              {above}
+            </nav>
+          )}
+          <h1>{heading}</h1>
+          {children}
+        </main>
+        <footer>
+          {command === undefined ? null : (
+            <p>
+              The same in a terminal: <Command text={command} />
+            </p>
+          )}
+          <p>
+            As of <time datetime={formatTime(view.now)}>{truncateToSeconds(formatTime(view.now))}</time>. Times are in{' '}
+            {view.timeZone ?? 'the zone of the server'}.{isFailure ? null : ' '}
+            {isFailure ? null : <a href={twin}>This page as JSON</a>}
+          </p>
+        </footer>
+      </body>
+    </html>
+  );
+}
+
+/** The name of the reader, with the way out, or the way in. */
+function ViewerPlace({ frame: { viewer, csrf, signsIn, path } }: Pick<LayoutProps, 'frame'>) {
+  return (
+    <div id="viewer" class="viewer">
+      {viewer === null ? null : <bdi>{onOneLine(viewer)}</bdi>}
+      {viewer === null && signsIn ? <a href={`/sign-in?to=${encodeURIComponent(path)}`}>Sign in</a> : null}
+      {csrf === null ? null : (
+        <form method="post" action="/sign-out">
+          <input type="hidden" name="csrf" value={csrf} />
+          <button type="submit">Sign out</button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+const isCurrent = (place: string, path: string): boolean => path.split('?')[0] === place;
+
+/** The whole text of a page. */
+export const toDocument = (page: { toString(): string }): string => `<!doctype html>${page.toString()}`;

@@ -1,0 +1,194 @@
+import { formatNamed } from '../domain/deploy/unavailable';
+import { groupBy } from '../domain/groupBy';
+import { plural } from '../domain/text';
+import type { PipelineSummary } from '../domain/views';
+import type { View } from '../render/paint';
+import { forPeople, untilWords } from '../render/times';
+import type { Frame } from './frame';
+import type { PipelineFilters, PipelinesModel } from './models';
+import { EndSquares } from './parts/bars';
+import { Layout, toDocument } from './parts/layout';
+import { Section, Table } from './parts/section';
+import { Clip, Command, IdLink, StateMark, TimeAgo, Prose } from './parts/text';
+import { pipelineMark } from './tones';
+
+/** The list of pipelines, filtered. */
+export function renderPipelinesPage(given: PipelinesModel, frame: Frame): string {
+  const { filters, next, ...model } = given;
+  const { pipelines, total, isLater } = forPeople(model, frame.view);
+  const counted =
+    total === null
+      ? `${plural(pipelines.length, 'pipeline')} on this page`
+      : `${total.toLocaleString('en')} ${total === 1 ? 'pipeline' : 'pipelines'}`;
+  return toDocument(
+    <Layout frame={frame} title="Pipelines" heading="Pipelines" command={toCommand(filters)}>
+      <FilterForm filters={forPeople(filters, frame.view)} />
+      <Section id="pipelines" title={counted} note="Newest start first. Changes of the last seconds may be missing.">
+        <PipelineTable pipelines={pipelines} view={frame.view} />
+        {pipelines.length === 0 ? <Nothing filters={filters} hasMore={next !== null || isLater} /> : null}
+        <Problems pipelines={pipelines} />
+        <nav class="paging" aria-label="Paging">
+          {isLater ? <a href={toLink(filters, null)}>First page</a> : null}
+          {next === null ? null : (
+            <a href={toLink(filters, next)} rel="next">
+              Next page
+            </a>
+          )}
+        </nav>
+      </Section>
+    </Layout>,
+  );
+}
+
+export function PipelineTable({
+  pipelines,
+  view,
+}: {
+  readonly pipelines: readonly PipelineSummary[];
+  readonly view: View;
+}) {
+  return (
+    <Table
+      caption="Pipelines"
+      headings={['Pipeline', 'State', 'Last releases', 'Running', 'Last', 'Deployed', 'Owners', 'Labels']}
+      rows={pipelines.map((pipeline) => pipelineCells(pipeline, view))}
+    />
+  );
+}
+
+function pipelineCells(pipeline: PipelineSummary, view: View) {
+  const { id, description, owners, labels, active, lastRelease, deployedAt, outcomes = [], problem } = pipeline;
+  const { word, sign } = pipelineMark(pipeline);
+  return [
+    <>
+      <IdLink id={id} />
+      {description === '' ? null : (
+        <span class="about" title={description}>
+          <bdi>{description}</bdi>
+        </span>
+      )}
+    </>,
+    <>
+      <StateMark sign={sign} word={problem === undefined ? word : `${word}, last known`} />
+      <StopNote pipeline={pipeline} view={view} />
+    </>,
+    <EndSquares ends={outcomes} />,
+    active.length === 0
+      ? '–'
+      : active.slice(-4).map((number) => <IdLink id={`${id}/${number}`} text={`#${number} `} />),
+    lastRelease === null ? '–' : <IdLink id={`${id}/${lastRelease}`} text={`#${lastRelease}`} />,
+    deployedAt === undefined ? '–' : <TimeAgo iso={deployedAt} view={view} />,
+    <Clip text={owners.join(', ')} />,
+    <Clip
+      text={Object.entries(labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(', ')}
+    />,
+  ];
+}
+
+/** Who stopped it, since when, and why. */
+function StopNote({ pipeline, view }: { readonly pipeline: PipelineSummary; readonly view: View }) {
+  const { stopped, frozenUntil } = pipeline;
+  if (stopped === undefined) return null;
+  return (
+    <span class="about">
+      <bdi>{stopped.actor}</bdi> <TimeAgo iso={stopped.at} view={view} />
+      {frozenUntil === undefined ? '' : `, ${untilWords(frozenUntil, view)}`}: <Prose text={stopped.reason} />
+    </span>
+  );
+}
+
+/** Each problem once, with all pipelines that have it. */
+function Problems({ pipelines }: { readonly pipelines: readonly PipelineSummary[] }) {
+  const stuck = pipelines.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
+  return (
+    <>
+      {groupBy(stuck, ({ problem }) => problem).map(([problem, all]) => (
+        <p class="warn">
+          ⚠ <Prose text={`${formatNamed({ count: all.length, names: all.map(({ id }) => id) })}: ${problem}`} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+const FILTER_STATES = ['active', 'held', 'frozen'];
+
+function FilterForm({ filters }: { readonly filters: PipelineFilters }) {
+  return (
+    <form class="filters" action="/pipelines" method="get" role="search" aria-label="Filter of pipelines">
+      <Filter name="q" label="Name begins with" value={filters.q} />
+      <Filter name="owner" label="Owner" value={filters.owner} example="group:storage" />
+      <Filter name="label" label="Label" value={filters.label} example="team=storage" />
+      <label>
+        State
+        <select name="state">
+          <option value="">any</option>
+          {FILTER_STATES.map((state) => (
+            <option value={state} selected={state === filters.state}>
+              {state}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+interface FilterProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly example?: string;
+}
+
+function Filter({ name, label, value, example }: FilterProps) {
+  return (
+    <label>
+      {label}
+      <input type="text" name={name} value={value} placeholder={example} autocomplete="off" dir="auto" />
+    </label>
+  );
+}
+
+const isFiltered = (filters: PipelineFilters): boolean => Object.values(filters).some((value) => value !== '');
+
+function Nothing({ filters, hasMore }: { readonly filters: PipelineFilters; readonly hasMore: boolean }) {
+  if (hasMore) return <p class="empty">No pipeline on this page.</p>;
+  if (isFiltered(filters))
+    return (
+      <p class="empty">
+        No pipeline fits these filters. <a href="/pipelines">Show all</a>
+      </p>
+    );
+  return <FirstSteps />;
+}
+
+/** The commands that make a first pipeline. */
+export function FirstSteps() {
+  return (
+    <div class="empty">
+      <p>There is no pipeline yet. These commands write a first one, apply it, and release it:</p>
+      <ul class="commands">
+        {['conveyor init my-service', 'conveyor apply my-service/pipeline.yaml', 'conveyor list pipelines'].map(
+          (command) => (
+            <li>
+              <Command text={command} />
+            </li>
+          ),
+        )}
+      </ul>
+    </div>
+  );
+}
+
+function toLink(filters: PipelineFilters, cursor: string | null): string {
+  const given = Object.entries({ ...filters, cursor: cursor ?? '' }).filter(([, value]) => value !== '');
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? '/pipelines' : `/pipelines?${query}`;
+}
+
+const toCommand = ({ state }: PipelineFilters): string =>
+  FILTER_STATES.includes(state) ? `conveyor list pipelines --state ${state}` : 'conveyor list pipelines';

@@ -1,0 +1,45 @@
+import type { FrontClient } from '../deps';
+import { SharedReader } from '../sharedRead';
+
+/** All viewers of one thing share one look at it within this time. */
+const LIVE_MS = 1_000;
+/** An ended release changes only if it is undone. */
+const ENDED_MS = 60_000;
+/** A look that takes longer is left out of a page that can do without it. */
+const OPTIONAL_MS = 1_500;
+
+/** Looks at Temporal that all readers of pages share; the least recently used are forgotten. */
+export class SharedLooks {
+  private readonly readers = new Map<string, SharedReader<unknown>>();
+
+  constructor(
+    private readonly client: Pick<FrontClient, 'status'>,
+    private readonly most: number,
+    private readonly now: () => number,
+  ) {}
+
+  /** @param key of the look and of everything that its answer depends on */
+  read<T>(key: string, look: () => Promise<T>, freshMs: number = LIVE_MS): Promise<T> {
+    const reader = this.readers.get(key) ?? new SharedReader<unknown>(look, freshMs, this.now);
+    this.readers.delete(key);
+    this.readers.set(key, reader);
+    const [oldest] = this.readers.keys();
+    if (this.readers.size > this.most && oldest !== undefined) this.readers.delete(oldest);
+    return reader.read() as Promise<T>;
+  }
+
+  /** The status of a pipeline, release or deploy. @param isEnded known from a list: it hardly changes any more */
+  status(id: string, isEnded = false): ReturnType<FrontClient['status']> {
+    const key = `status ${id}${isEnded ? ' ended' : ''}`;
+    return this.read(key, () => this.client.status(id), isEnded ? ENDED_MS : LIVE_MS);
+  }
+}
+
+/** The answer, or null if it is late or an error: for the parts that a page can do without. */
+export async function unlessLate<T>(look: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), OPTIONAL_MS);
+  });
+  return Promise.race([look.catch(() => null), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,147 @@
+import type { Context, Hono, MiddlewareHandler } from 'hono';
+import { z } from 'zod';
+import { ConveyorError, conveyorError, type ErrorCode } from '../../domain/errors';
+import { parseId } from '../../domain/ids';
+import { PAGE_LIMITS } from '../../domain/limits';
+import { ASSETS } from '../../pages/assets';
+import { renderDeployPage } from '../../pages/deploy';
+import { getPagePath, PAGE_WIDTH, type Frame } from '../../pages/frame';
+import { renderHomePage } from '../../pages/home';
+import type { HomeModel, PipelinesModel } from '../../pages/models';
+import { renderPipelinePage } from '../../pages/pipeline';
+import { renderPipelinesPage } from '../../pages/pipelines';
+import { renderProblemPage } from '../../pages/problem';
+import { renderReleasePage } from '../../pages/release';
+import { authenticate } from '../auth';
+import { parseQuery } from '../body';
+import type { ServerDeps } from '../deps';
+import { describeFailure } from '../failures';
+import type { PageEnv } from '../sessions/viewer';
+import { PageReads } from './reads';
+
+/** The paths of the pages and of their JSON, which have the same readers as reads of `/v1`. */
+export const PAGE_PATHS = ['/', '/index.json', '/pipelines.json', '/pipelines/*', '/releases/*'] as const;
+
+const HEADERS = {
+  'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+} as const;
+
+/** A path with a hash of the content never gets another content. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const filter = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= PAGE_LIMITS.filter.max, {
+    error: `longer than ${PAGE_LIMITS.filter.max} bytes`,
+  })
+  .default('');
+const pipelinesQuery = z.object({
+  ...{ q: filter, owner: filter, label: filter },
+  state: z.enum(['', 'active', 'held', 'frozen']).default(''),
+  cursor: z.string().max(4_010).optional(),
+});
+
+/** Adds the pages to an app; who may read them is decided before. */
+export function servePages(app: Hono, deps: ServerDeps): void {
+  const reads = new PageReads(deps);
+  for (const { path, type, content } of ASSETS)
+    app.get(path, withPageHeaders, (c) => c.body(content, 200, { 'content-type': type, 'cache-control': FOR_EVER }));
+  const serve = <M extends object>(path: string, { read, render, twin = read }: PageRow<M>): void => {
+    app.get(path, withPageHeaders, async (c) => {
+      c.header('cache-control', 'private, no-cache');
+      if (isTwin(c)) return c.json(await twin(c));
+      const found = await read(c);
+      return found instanceof Response ? found : c.html(render(found, await toFrame(c, deps)));
+    });
+  };
+  const home: PageRow<HomeModel> = { read: () => reads.home(), render: renderHomePage };
+  const pipelines: PageRow<PipelinesModel> = {
+    read: (c) => {
+      const { cursor = '', ...filters } = parseQuery(c, pipelinesQuery);
+      return reads.pipelines(filters, cursor === '' ? undefined : cursor);
+    },
+    render: renderPipelinesPage,
+  };
+  for (const path of ['/', '/index.json']) serve(path, home);
+  for (const path of ['/pipelines', '/pipelines.json']) serve(path, pipelines);
+  const twin = (c: Context) => reads.status(c, readId(c));
+  serve('/pipelines/:name', { read: (c) => reads.pipeline(c, readId(c)), render: renderPipelinePage, twin });
+  serve('/releases/:pipeline/:n', { read: (c) => reads.release(c, readId(c)), render: renderReleasePage, twin });
+  serve('/releases/:pipeline/:n/:action', {
+    read: (c) => readDeploy(c, reads),
+    ...{ render: renderDeployPage, twin },
+  });
+}
+
+interface PageRow<M extends object> {
+  readonly read: (c: Context) => Promise<M | Response>;
+  readonly render: (model: M, frame: Frame) => string;
+  /** The same as JSON; by default the model. */
+  readonly twin?: (c: Context) => Promise<object>;
+}
+
+/** No name has a dot, so the ending is no part of one. */
+const isTwin = (c: Context): boolean => c.req.path.endsWith('.json');
+
+/** The id in the path of a page or of its JSON. An encoded slash (`%2F`) must not turn it into another id. */
+function readId(c: Context): string {
+  const { name, pipeline = name ?? '', n, action } = c.req.param() as Readonly<Record<string, string | undefined>>;
+  const parts = [pipeline, n, action].filter((part) => part !== undefined);
+  const text = parts.join('/').replace(/\.json$/, '');
+  if (parts.some((part) => part.includes('/')) || parseId(text) === undefined)
+    throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, a release or a deploy' });
+  return text;
+}
+
+const NOT_YET_A_DEPLOY: readonly ErrorCode[] = ['unknown-deploy', 'invalid-state'];
+
+/** An action without a deploy, or whose deploy has not begun, is a part of the page of its release. */
+async function readDeploy(c: Context, reads: PageReads) {
+  const id = readId(c);
+  try {
+    return await reads.deploy(c, id);
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || !NOT_YET_A_DEPLOY.includes(error.code)) throw error;
+    const at = id.lastIndexOf('/');
+    const { release } = await reads.release(c, id.slice(0, at));
+    if (!release.actions.some(({ name }) => name === id.slice(at + 1))) throw error;
+    return c.redirect(`${getPagePath(release.id)}#action-${id.slice(at + 1)}`);
+  }
+}
+
+const withPageHeaders: MiddlewareHandler = async (c, next) => {
+  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  await next();
+};
+
+/** Whether a person looks at the answer: a page was asked for, or a browser asked for an unknown address. */
+export function wantsPage(c: Context): boolean {
+  if (!['GET', 'HEAD'].includes(c.req.method) || isTwin(c) || c.req.path.startsWith('/v1/')) return false;
+  return PAGE_PATH.test(c.req.path) || /\btext\/html\b/.test(c.req.header('accept') ?? '');
+}
+
+const PAGE_PATH = /^\/($|(pipelines|releases)(\/|$))/;
+
+/** A failure in the words of the API, as a page. */
+export async function answerFailurePage(c: Context, error: unknown, deps: ServerDeps): Promise<Response> {
+  const failure = describeFailure(c, error);
+  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  c.header('cache-control', 'no-store');
+  return c.html(renderProblemPage(failure, await toFrame(c, deps)), failure.status);
+}
+
+async function toFrame(c: Context, deps: ServerDeps): Promise<Frame> {
+  const { pathname, search } = new URL(c.req.url);
+  const session = (c as Context<PageEnv>).get('viewer') ?? null;
+  const viewer =
+    session?.principal ??
+    (await authenticate(c, deps).then(
+      ({ principal }) => principal,
+      () => null,
+    ));
+  const view = { width: PAGE_WIDTH, color: false, now: deps.now(), timeZone: 'UTC' };
+  const signsIn = deps.signOuts !== undefined;
+  return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}` };
+}

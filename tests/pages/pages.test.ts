@@ -1,0 +1,284 @@
+import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import { STYLE, ICON } from '../../pages/assets';
+import { renderDeployPage } from '../../pages/deploy';
+import { renderHomePage } from '../../pages/home';
+import type { HomeModel, PipelineModel, ReleaseModel } from '../../pages/models';
+import { renderPipelinePage } from '../../pages/pipeline';
+import { renderPipelinesPage } from '../../pages/pipelines';
+import { renderProblemPage } from '../../pages/problem';
+import { renderReleasePage } from '../../pages/release';
+import { mapTexts } from '../../domain/plainText';
+import { renderDeploy } from '../../render/deploy';
+import type { View } from '../../render/paint';
+import { renderPipeline } from '../../render/pipeline';
+import { renderRelease } from '../../render/release';
+import { forPeople } from '../../render/times';
+import * as world from '../builders/pageWorld';
+import { action, children, deploy, pipeline, release, revertedDeploy } from '../builders/cliSamples';
+
+const { FRAME } = world;
+const NO_FILTERS = { q: '', owner: '', label: '', state: '' };
+
+const home = (over: Partial<HomeModel> = {}): string =>
+  renderHomePage({ forViewer: null, underWay: [], stopped: [], failed: [], isEmpty: false, ...over }, FRAME);
+const pipelinePage = (over: Partial<PipelineModel> = {}): string =>
+  renderPipelinePage({ pipeline: pipeline(), spec: null, newest: [], deploys: [], stale: null, ...over }, FRAME);
+const releasePage = (
+  given: ReleaseStatus,
+  deploys: readonly DeployStatus[] = [],
+  over: Partial<ReleaseModel> = {},
+): string => renderReleasePage({ release: given, deploys, waits: [], stale: null, ...over }, FRAME);
+const deployPage = (given: DeployStatus, stale: string | null = null): string =>
+  renderDeployPage({ deploy: given, stale }, FRAME);
+const list = { ...world.PAGE_OF_PIPELINES, filters: NO_FILTERS, isLater: false };
+
+/** The text of a page, as a reader meets it, with each run of spaces as one. */
+const textIn = (page: string): string =>
+  page
+    .replace(/<(title|style)>.*?<\/\1>/gs, ' ')
+    .replace(/<\/?(a|b|bdi|code|time|summary|span(?! class="(about|line)))\b[^>]*>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&amp;/g, '&')
+    .replace(/\s+/g, ' ');
+
+const PAGES: readonly (readonly [string, () => string])[] = [
+  ['the first page', () => home({ underWay: [{ release: world.baking(), status: world.baking() }] })],
+  ['the list of pipelines', () => renderPipelinesPage(list, FRAME)],
+  [
+    'a pipeline',
+    () =>
+      pipelinePage({
+        pipeline: world.busyPipeline(),
+        newest: [world.baking(), world.succeeded(12)],
+        deploys: [world.running()],
+      }),
+  ],
+  ['a release', () => releasePage(world.baking(), [world.running()])],
+  ['a release with 64 actions', () => releasePage(world.wideRelease())],
+  ['a release with long and odd texts', () => releasePage(world.oddRelease())],
+  ['a deploy', () => deployPage(world.running())],
+  ['a reverted deploy', () => deployPage(revertedDeploy())],
+  ['a deploy of 43 phases and 10,000 units', () => deployPage(world.hugeDeploy())],
+  [
+    'a failure',
+    () => renderProblemPage({ status: 404, code: 'not-found', message: 'no', hint: 'look', retryable: false }, FRAME),
+  ],
+];
+
+describe('a page', () => {
+  test.each(PAGES)('%s is smaller than 100 kB, has no script, no style of its own, and each id once', (_name, make) => {
+    const page = make();
+    expect(Buffer.byteLength(page)).toBeLessThan(100_000);
+    expect(page).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=|javascript:/i);
+    const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+    expect(page.match(/<h1\b/g)).toHaveLength(1);
+    expect(page).toMatch(/^<!doctype html><html lang="en">/);
+    expect(
+      [...page.matchAll(/(?:src|href)="(https?:[^"]*)"/g)]
+        .map(([, to]) => to)
+        .filter((to) => !/localhost|example\.com/.test(to ?? '')),
+    ).toEqual([]);
+  });
+
+  test('loads less than 40 kB of its own files', () => {
+    expect(Buffer.byteLength(STYLE.content) + Buffer.byteLength(ICON.content)).toBeLessThan(40_000);
+    expect(STYLE.content).not.toMatch(/url\(|@import/);
+  });
+});
+
+/** Sentences and cells of a status: parts of a line that two spaces separate, without the lines of the tree and what is drawn. */
+const cellsIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .flatMap((line) => line.replace(/^[\s│├└─]*/, '').split(/ {2,}/))
+    .map((cell) =>
+      cell
+        .replace(/^[\s│├└─]*(\d+ )?/, '')
+        .replace(/^[✔✖◌⚠◷‖·↩] /, '')
+        .replace(/[█▓░▁▂▃▄▅▆▇]+/g, '')
+        .trim(),
+    )
+    .map((cell) =>
+      cell.replace(
+        /^(Name|Next|Timeline|Health|Web UI|Children|Exclusion|Offers|Finders|Waiting|RELEASE|STATE|ARTIFACTS|STARTED|TOOK)$/,
+        '',
+      ),
+    )
+    .filter((cell) => cell !== '' && !/^[A-Z][a-z ]+:$/.test(cell) && !/^http/.test(cell));
+
+const WIDE: View = { ...FRAME.view, compact: false };
+
+describe('a page has every fact that status shows', () => {
+  const withoutLabels = (text: string): string => text.replace(/^[A-Z][a-z ]+: +/gm, '');
+  const missing = (status: string, page: string): string[] => {
+    const text = textIn(page);
+    return cellsIn(withoutLabels(status).replace(/ {2}since (?=\d\d:)/g, '  ')).filter(
+      (cell) => !text.includes(cell.replace(/\s+/g, ' ')),
+    );
+  };
+
+  test.each<[string, DeployStatus]>([
+    ['that bakes', world.running()],
+    ['that was reverted', revertedDeploy()],
+    [
+      'that is paused',
+      deploy({ paused: { by: 'operator', actor: 'user:bob', at: '2026-11-20T14:02:00.000Z', reason: 'lunch' } }),
+    ],
+    [
+      'that waits for a lock',
+      deploy({
+        state: 'waiting-lock',
+        phases: [],
+        summary: 'waits for lock/twine/kvstore',
+        heldBy: { id: 'search/4', since: '2026-11-20T13:02:00.000Z' },
+        lock: 'lock/twine/kvstore',
+      }),
+    ],
+  ])('about a deploy %s', (_name, given) => {
+    expect(missing(renderDeploy(forPeople(given, WIDE), WIDE), deployPage(given))).toEqual([]);
+  });
+
+  test.each<[string, ReleaseStatus, readonly DeployStatus[]]>([
+    ['that runs', world.baking(), [world.running()]],
+    [
+      'whose deploy was reverted',
+      release({ state: 'failed', endedAt: '2026-11-20T14:02:08.000Z' }),
+      [revertedDeploy()],
+    ],
+    ['with children', release({ state: 'succeeded', children: children() }), []],
+    [
+      'that waits for approvals',
+      release({
+        actions: [
+          action({
+            state: 'blocked',
+            blockedBy: 'waiting for 1 approval by group:sre',
+            pickBy: [],
+            endedAt: null,
+            approval: { needed: 2, by: ['user:sam'], notBy: 'user:alice' },
+          }),
+        ],
+      }),
+      [],
+    ],
+  ])('about a release %s', (_name, given, deploys) => {
+    const status = renderRelease(forPeople(given, WIDE), forPeople(deploys, WIDE), WIDE);
+    expect(missing(status, releasePage(given, deploys))).toEqual([]);
+  });
+
+  test('about a pipeline', () => {
+    const status = renderPipeline(forPeople(world.busyPipeline(), WIDE), WIDE).replace(/kvstore\/(\d+)/g, '#$1');
+    const page = pipelinePage({ pipeline: world.busyPipeline() }).replace(/kvstore\/(\d+)/g, '#$1');
+    expect(missing(status, page)).toEqual([]);
+  });
+});
+
+const ATTACKS = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</title><svg onload=alert(1)>',
+  'javascript:alert(1)',
+  '\u001b[2J\u001b]0;owned\u0007\n# FORGED',
+  '\u202egnp.exe',
+];
+
+describe('a text from outside stays a text in every field', () => {
+  const spoil = <T>(model: T, attack: string): T =>
+    mapTexts(model, (text) => (/^\d{4}-\d\d-\d\dT/.test(text) || KEPT.test(text) ? text : `${text}${attack}`));
+  /** Words on which a page decides: names of fields, states, kinds. */
+  const KEPT = /^[a-zA-Z-]{1,16}$/;
+
+  test.each(ATTACKS)('%j', (attack) => {
+    const pages = [
+      home({
+        underWay: [{ release: spoil(world.baking(), attack), status: spoil(world.baking(), attack) }],
+        stopped: [spoil(world.listed('kvstore'), attack)],
+      }),
+      renderPipelinesPage(
+        {
+          ...list,
+          pipelines: spoil(list.pipelines, attack),
+          filters: { q: attack, owner: attack, label: attack, state: attack },
+        },
+        { ...FRAME, path: `/pipelines?q=${encodeURIComponent(attack)}`, viewer: `user:${attack}` },
+      ),
+      pipelinePage({
+        pipeline: spoil(world.busyPipeline(), attack),
+        newest: [spoil(world.baking(), attack)],
+        deploys: [spoil(world.running(), attack)],
+      }),
+      releasePage(spoil(world.baking(), attack), [spoil(world.running(), attack)], { stale: attack }),
+      releasePage(spoil(world.oddRelease(), attack)),
+      deployPage(spoil(revertedDeploy(), attack), attack),
+      deployPage(spoil(world.running(), attack)),
+      renderProblemPage({ status: 500, code: attack, message: attack, hint: attack, retryable: true }, FRAME),
+    ];
+    for (const page of pages) {
+      expect(page).not.toMatch(/<script|<img|<svg onload|\sonerror=(?!alert)|\sonmouseover='alert(?!.*&)/);
+      expect(page).not.toMatch(/href="javascript:/i);
+      expect(page).not.toMatch(/[\u001b\u202e\u0007]/);
+      // No attribute and no element is there that the pages do not have themselves.
+      const attributes = [...page.matchAll(/<[a-z0-9]+((?:\s+[^\s"=>]+(?:="[^"]*")?)*)\s*\/?>/g)].flatMap(
+        ([, all = '']) => [...all.replace(/="[^"]*"/g, '').matchAll(/\S+/g)].map(([name]) => name),
+      );
+      expect(attributes.filter((name) => /^on|alert/.test(name))).toEqual([]);
+    }
+  });
+});
+
+describe('a page of nothing', () => {
+  test('names the first commands to type', () => {
+    expect(textIn(home({ isEmpty: true }))).toContain('conveyor init my-service');
+    const none = { pipelines: [], next: null, total: 0, filters: NO_FILTERS, isLater: false };
+    expect(textIn(renderPipelinesPage(none, FRAME))).toContain('conveyor apply my-service/pipeline.yaml');
+    expect(textIn(pipelinePage({ pipeline: pipeline({ releases: [] }) }))).toContain(
+      'conveyor release kvstore --artifact NAME=VERSION --wait',
+    );
+  });
+
+  test('leads back to all pipelines if no pipeline fits the filters', () => {
+    const none = { pipelines: [], next: null, total: 0, filters: { ...NO_FILTERS, owner: 'user:x' }, isLater: false };
+    expect(textIn(renderPipelinesPage(none, FRAME))).toContain('No pipeline fits these filters. Show all');
+  });
+});
+
+describe('the first page', () => {
+  test('puts a release that waits for a person before the others, with the reason', () => {
+    const text = textIn(
+      home({
+        underWay: [
+          { release: world.wideRelease(), status: null },
+          { release: world.baking(), status: world.baking() },
+        ],
+      }),
+    );
+    expect(text).toContain('1 release waits for a person');
+    expect(text.indexOf('kvstore/13')).toBeLessThan(text.indexOf('wide/1'));
+    expect(text).toContain('approve blocked: group:sre may pick (until 18:00, in 3h 57m)');
+  });
+
+  test('has a part for the reader only if the reader is known', () => {
+    expect(home()).not.toContain('For you');
+    expect(textIn(home({ forViewer: [] }))).toContain('For you Nothing waits for you.');
+  });
+});
+
+test('a page of a pipeline says that its newest release did not answer, and shows no older one in its place', () => {
+  const page = pipelinePage({ pipeline: world.busyPipeline(), newest: [world.succeeded(12)] });
+  expect(textIn(page)).toContain('kvstore/13 did not answer in time');
+  expect(page).not.toContain('Graph of kvstore/12');
+});
+
+test('old information is marked as such, with the reason', () => {
+  const text = textIn(
+    releasePage(release({ actions: [], timeline: [] }), [], { stale: 'no worker polls for conveyor' }),
+  );
+  expect(text).toContain('Last known state. No worker answers');
+  expect(text).toContain('no worker polls for conveyor');
+});
