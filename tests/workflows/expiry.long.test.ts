@@ -11,15 +11,23 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The notices of the pipeline itself, delivered or not. */
+/** The notices of the pipeline itself, delivered or not, in all its runs. */
 async function notices(): Promise<NotifyRequest[]> {
-  const { events = [] } = await world.pipeline('kvstore').fetchHistory();
-  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
-    const [payload] = scheduled?.input?.payloads ?? [];
-    return scheduled?.activityType?.name === 'notify' && payload
-      ? [defaultPayloadConverter.fromPayload<NotifyRequest>(payload)]
-      : [];
-  });
+  const found: NotifyRequest[] = [];
+  const { workflowId } = world.pipeline('kvstore');
+  let runId: string | undefined;
+  do {
+    const { events } = await world.client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const sent = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
+      const [payload] = scheduled?.input?.payloads ?? [];
+      return scheduled?.activityType?.name === 'notify' && payload
+        ? [defaultPayloadConverter.fromPayload<NotifyRequest>(payload)]
+        : [];
+    });
+    found.unshift(...sent);
+    runId = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+  } while (runId !== undefined);
+  return found;
 }
 
 test('an expiry in the queue is notified, and a receiver that is gone holds nothing up', async () => {
