@@ -89,6 +89,8 @@ function whyNotNewest(
 ): string {
   const active = whyActive(state, of);
   if (active !== undefined) return active;
+  const together = whyUndoneTogether(state, of);
+  if (together !== undefined) return together;
   // Zero is the state before the first release, which a rollback may be about to restore.
   if (newest.length > 0 && Math.max(...newest) === 0) return NOTHING_DEPLOYED;
   if (newest.length > 0) return whyNewer(state, Math.max(...newest));
@@ -105,6 +107,14 @@ function whyNotNewest(
     `${other ? describeReplacement(other) : ''}; revert that one, or say what is to run instead: ` +
     `conveyor push ${pipeline} ${action} ${given.map((one) => `-a ${one}`).join(' ')} --emergency --reason "…"`
   );
+}
+
+/** A follow-on is undone with the release that it completed, so its units run that version until then. */
+function whyUndoneTogether(state: PipelineState, followOn: number): string | undefined {
+  const trigger = state.history.find(({ number }) => number === followOn)?.trigger;
+  if (trigger?.kind !== 'follow-on' || trigger.of === undefined) return undefined;
+  const by = rollbackUnderWay(state, trigger.of);
+  return by === undefined ? undefined : `release ${by} undoes it together with release ${trigger.of}`;
 }
 
 /** @param newest the last release that is good everywhere; a newer one may run that its rollback has left. */

@@ -182,6 +182,16 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
     },
   ],
   [
+    /^release \d+ undoes it together with release \d+$/,
+    (seen, { of }, refused) => {
+      const [by, undone] = (refused.match(/\d+/g) ?? []).map(Number);
+      const rollback = seen.state?.active.find(({ number }) => number === by)?.trigger;
+      return (
+        undone !== of && findCompleted(seen, of) === undone && rollback?.kind === 'rollback' && rollback.of === undone
+      );
+    },
+  ],
+  [
     /^release \d+ is being deployed; revert that one$/,
     ({ state }, { of }, refused) => {
       const said = /\d+/.exec(refused)?.[0];

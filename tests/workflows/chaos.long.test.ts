@@ -211,6 +211,20 @@ test('a refusal names the release that a follow-on completed as the one that is 
   expect(over(2)).toContain('was refused for what was not so');
 });
 
+test('a refusal names the rollback that undoes a follow-on with its release, only while that is under way', () => {
+  const row = (number: number, trigger: object) => ({ number, trigger });
+  const history = [row(1, { kind: 'manual' }), row(2, { kind: 'follow-on', of: 1 })];
+  const asked = { pipeline: 'calm', verb: 'roll-back', of: 2, actor: 'user:alice', reason: '', atMs: 0 } as const;
+  const refused = 'release 3 undoes it together with release 1';
+  const judged = (active: readonly object[]) => {
+    const state = { history, active } as unknown as PipelineState;
+    return untrue(asked, { refused, seen: { state, deploys: [], runs: false, jobs: null, other: null } });
+  };
+  expect(judged([row(3, { kind: 'rollback', of: 1 })])).toBeUndefined();
+  expect(judged([row(3, { kind: 'rollback', of: 2 })])).toContain('was refused for what was not so');
+  expect(judged([])).toContain('was refused for what was not so');
+});
+
 /** A task of the fleet gets another version from a source unknown to Conveyor. */
 async function updateBehindItsBack(after: VirtualWorld): Promise<void> {
   const target = { unit: 'job-x', version: 'kv:9', artifacts: [], amount: { count: 1 } };

@@ -186,6 +186,12 @@ describe('a rollback goes back to', () => {
     const ran = { ...(before && { before }), ...(beforeEach && { beforeEach }) };
     return released(pipelineOf(), { ...deploy, result: { ...result, ...ran } });
   };
+  /** The follow-on of a release of kv:1 ran and succeeded. */
+  const completed = (state: PipelineState, of: number) => {
+    const by = { kind: 'follow-on', actor: 'service:conveyor', key: null, of } as const;
+    const followOn = { followOn: { action: 'deploy', units: ['job-y'] } };
+    return backOn(queueRelease(state, [artifact('kv:1')], by, NOW, followOn), 'kv:1');
+  };
   const three = ['kv:1', 'kv:2', 'kv:3'].reduce((state, version) => good(state, version), pipelineOf());
   test.each<[string, PipelineState, number, string | string[]]>([
     ['the version before', three, 3, ['executable@kv:2']],
@@ -215,6 +221,12 @@ describe('a rollback goes back to', () => {
       deploying(markReleaseRunning(rollBack(three, 3), 4), '4'),
       1,
       'release 4 is being deployed over release 3; revert one of these',
+    ],
+    [
+      'nothing, of a follow-on while a rollback undoes the release that it completed',
+      markReleaseRunning(rollBack(completed(firstOver('kv:0'), 1), 1), 3),
+      2,
+      'release 3 undoes it together with release 1',
     ],
     [
       'nothing, while something newer that has deployed in part continues',
