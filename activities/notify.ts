@@ -6,6 +6,7 @@ import type { Registry } from '../settings/registry';
 import { asFailure } from './failure';
 import { sendDelivery, type NotifyPorts } from './noticeRequest';
 import { findReceiver, type WrittenReceiver } from './notifyReceiver';
+import { sendMail } from './sendMail';
 import { postToSlack } from './slackMessages';
 
 export interface NotifyRequest extends WrittenReceiver {
@@ -45,6 +46,11 @@ export async function deliverNotice(
   const receiver = await findReceiver(written, ports);
   const { key, format } = receiver;
   const facts = { key, link: linkNotice(ports.notifications.links, event) };
+  const { mail: account } = receiver;
+  if (account !== undefined) {
+    await sendMail(ports, { receiver, account, written, event, facts });
+    return undefined;
+  }
   if (format === slackApp) return { thread: await postToSlack(ports, { receiver, written, event, thread, facts }) };
   const content = buildNoticeRequest(format, event, facts);
   if (content !== undefined) await sendDelivery(ports, { receiver, written, content, id: event.id });

@@ -5,6 +5,7 @@ import { isAllowedHost } from '../domain/notifyHost';
 import { joinWords } from '../domain/text';
 import type { Fetch } from '../sdk/request';
 import { toSigningKey } from '../settings/secrets';
+import type { MailAccount } from '../settings/mailAccount';
 import { keysFor, type NamedReceiver, type Notifications } from '../settings/notifications';
 import { fetchAt } from './fetchAt';
 import { resolveHost } from './notifyTarget';
@@ -30,6 +31,8 @@ export interface NoticeReceiver {
   readonly fetch: Fetch;
   /** The channel of an app in Slack. */
   readonly channel?: string;
+  /** The mailbox of a receiver of mails. */
+  readonly mail?: MailAccount;
 }
 
 interface ReceiverPorts {
@@ -75,8 +78,13 @@ function requireAllowedReceiver(written: WrittenReceiver, { hostname }: URL, { n
 function toAddress(url: string, written: WrittenReceiver, ports: ReceiverPorts): NoticeReceiver {
   const target = expandAddress(url, ports.notifications);
   const format = requireFormat(written, target, written.format);
-  if (format.needsKey)
-    throw refuseReceiver(written, `its service wants a key: name a receiver of notifications.receivers with to`);
+  const lacks = format.needsKey
+    ? 'its service wants a key'
+    : format.needsMailbox
+      ? 'a mail needs recipients'
+      : undefined;
+  if (lacks !== undefined)
+    throw refuseReceiver(written, `${lacks}: name a receiver of notifications.receivers with to`);
   return { target, format, key: '', signingKeys: keysFor(ports.notifications, target), fetch: ports.fetch ?? fetch };
 }
 
@@ -89,7 +97,7 @@ function toNamedReceiver(to: string, { notifications, ...ports }: ReceiverPorts)
       { to },
       `the variable of its ${known.url === null ? 'address' : 'key'} is not set on the worker`,
     );
-  const target = parseReceiverAddress(known.url, { to });
+  const target = parseReceiverAddress(known.url, { to }, known.mail === undefined ? WEB_PROTOCOL : MAIL_PROTOCOL);
   const format = requireFormat({ to }, target, known.format);
   return {
     target,
@@ -98,6 +106,7 @@ function toNamedReceiver(to: string, { notifications, ...ports }: ReceiverPorts)
     signingKeys: listSigningKeys(known, target, notifications),
     fetch: ports.fetch ?? fetch,
     ...(known.channel === undefined ? {} : { channel: known.channel }),
+    ...(known.mail === undefined ? {} : { mail: known.mail }),
   };
 }
 
@@ -119,10 +128,13 @@ function expandAddress(url: string, { variables }: Notifications): URL {
   return parseReceiverAddress(`${base}${rest}`, { url });
 }
 
-function parseReceiverAddress(text: string, written: WrittenReceiver): URL {
+const WEB_PROTOCOL = { test: /^https?:$/, words: 'an http or https address' };
+const MAIL_PROTOCOL = { test: /^smtps?:$/, words: 'an smtp or smtps address' };
+
+function parseReceiverAddress(text: string, written: WrittenReceiver, protocol = WEB_PROTOCOL): URL {
   const address = URL.canParse(text) ? new URL(text) : null;
-  if (address === null || !/^https?:$/.test(address.protocol))
-    throw refuseReceiver(written, 'it is not an http or https address');
+  if (address === null || !protocol.test.test(address.protocol))
+    throw refuseReceiver(written, `it is not ${protocol.words}`);
   if (address.username !== '' || address.password !== '')
     throw refuseReceiver(written, 'it has a name or password in it');
   return address;

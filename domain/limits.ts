@@ -707,6 +707,15 @@ export const ARCHIVE_LIMITS = {
   },
 } as const satisfies Record<string, Limit>;
 
+/** Limits of the receivers of notifications. */
+export const NOTICE_LIMITS = {
+  receivers: refuseAbove('the number of receivers in the settings', 1_000, 'entries', 'workers read all of them'),
+  paged: refuseAbove('the people and groups that a receiver pages', 100, 'entries', TO_READ),
+  recipients: refuseAbove('the recipients of a mail', 50, 'entries', 'a list of the mail server reaches more'),
+  address: refuseAbove('the address or the login of a mailbox', 254, 'bytes', 'SMTP carries no longer one'),
+  slackUsers: refuseAbove('the users of Slack with a principal', 10_000, 'entries', 'the settings hold all of them'),
+} as const satisfies Record<string, Limit>;
+
 /** Limits of the web pages. */
 export const PAGE_LIMITS = {
   rows: cut('the number of pipelines on a page', 100, 'entries', 'a page stays under 100 kB'),

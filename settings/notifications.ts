@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
+import { NOTICE_LIMITS } from '../domain/limits';
 import { FORMAT_NAMES, findFormat, type FormatName } from '../domain/notify/formats';
 import { duration, name } from '../domain/spec/scalars';
 import type { Env } from './env';
+import { mailFields, toMailAccount, whyUnfitMail, type GivenMail, type MailAccount } from './mailAccount';
 import { toSigningKey, readSecrets, secretVariables, variableName } from './secrets';
 
 /**
@@ -48,9 +50,16 @@ export interface NamedReceiver {
   readonly people: readonly string[];
   /** Its channel, for the format slack-app. */
   readonly channel?: string;
+  /** Its mailbox, for the format email. */
+  readonly mail?: MailAccount;
 }
 
-const receiverUrl = z.url({ protocol: /^https?$/, error: 'expected a URL such as https://hooks.example.org/ci' });
+const receiverUrl = z.url({
+  protocol: /^(https?|smtps?)$/,
+  error: 'expected a URL such as https://hooks.example.org/ci',
+});
+
+const pagesUrl = z.url({ protocol: /^https?$/, error: 'expected a URL such as https://conveyor.example.org' });
 
 const pagedPrincipal = z
   .string()
@@ -64,36 +73,30 @@ const receiver = z
     url: receiverUrl.optional(),
     urlEnv: variableName.optional(),
     keyEnv: secretVariables.optional(),
-    for: z.array(pagedPrincipal).max(100).optional(),
+    for: z.array(pagedPrincipal).max(NOTICE_LIMITS.paged.max).optional(),
     channel: z
       .string()
       .regex(/^[CGD][A-Z0-9]{2,20}$/, { error: 'expected the id of a channel, such as C012AB3CD' })
       .optional(),
+    ...mailFields,
   })
   .superRefine((one, context) => {
     const why = whyUnfitReceiver(one);
     if (why !== undefined) context.addIssue({ code: 'custom', message: why });
   });
 
-interface GivenReceiver {
+interface GivenReceiver extends GivenMail {
   readonly name?: string | undefined;
   readonly format?: FormatName | undefined;
-  readonly url?: string | undefined;
   readonly urlEnv?: string | undefined;
-  readonly keyEnv?: readonly string[] | undefined;
   readonly for?: readonly string[] | undefined;
   readonly channel?: string | undefined;
 }
 
-function whyUnfitReceiver({
-  name: called,
-  format,
-  url,
-  urlEnv,
-  keyEnv,
-  for: people,
-  channel,
-}: GivenReceiver): string | undefined {
+function whyUnfitReceiver(given: GivenReceiver): string | undefined {
+  const { name: called, format, url, urlEnv, keyEnv, for: people, channel } = given;
+  const unfitMail = whyUnfitMail(given);
+  if (unfitMail !== undefined) return unfitMail;
   if (called === undefined) {
     const isKeyOfAddress =
       url !== undefined && keyEnv !== undefined && (format ?? urlEnv ?? people ?? channel) === undefined;
@@ -119,8 +122,8 @@ export const notificationFields = {
     .strictObject({
       env: z.array(variableName),
       secretEnv: secretVariables,
-      receivers: z.array(receiver).max(1_000),
-      links: receiverUrl,
+      receivers: z.array(receiver).max(NOTICE_LIMITS.receivers.max),
+      links: pagesUrl,
       timeout: duration,
       internal: z.boolean(),
     })
@@ -159,18 +162,22 @@ export function toNotifications({ notifications, egress }: NotificationsConfig, 
 
 function toNamed(
   called: string,
-  { format, url, urlEnv, keyEnv = [], for: people = [], channel }: GivenReceiver,
+  { format, url, urlEnv, keyEnv = [], for: people = [], channel, ...given }: GivenReceiver,
   env: Env,
   file: string,
 ): NamedReceiver {
   const known = findFormat(format);
-  const secrets = readSecrets(keyEnv, env, file);
+  const mail = toMailAccount(given);
+  // A password signs nothing, and its length is the choice of the mail server.
+  const secrets = mail === undefined ? readSecrets(keyEnv, env, file) : [];
   return {
     name: called,
     people,
     ...(channel === undefined ? {} : { channel }),
     url: url ?? (urlEnv === undefined ? known?.home : env[urlEnv]) ?? null,
     ...(format === undefined ? {} : { format }),
+    ...(mail === undefined ? {} : { mail }),
+    ...(mail?.login === undefined ? {} : { key: env[keyEnv[0] ?? ''] || null }),
     ...(known?.needsKey ? { key: secrets[0] ?? null, secrets: [] } : { secrets }),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NOTICE_LIMITS } from '../domain/limits';
 import { PRINCIPAL } from '../domain/principals';
 import type { Env } from './env';
 import { readSecrets, secretVariables } from './secrets';
@@ -19,8 +20,6 @@ const person = z
   .regex(PRINCIPAL, { error: 'expected a principal such as user:alice', abort: true })
   .refine((name) => name.startsWith('user:'), { error: 'a person clicks: name a user' });
 
-const MOST_USERS = 10_000;
-
 /** The key of conveyor.config.yaml that this file handles. */
 export const slackFields = {
   slack: z
@@ -32,8 +31,8 @@ export const slackFields = {
         person,
       ),
     })
-    .refine(({ users }) => Object.keys(users).length <= MOST_USERS, {
-      error: `${MOST_USERS} users at most`,
+    .refine(({ users }) => Object.keys(users).length <= NOTICE_LIMITS.slackUsers.max, {
+      error: `${NOTICE_LIMITS.slackUsers.max} users at most`,
       path: ['users'],
     })
     .optional(),

@@ -28,6 +28,8 @@ export interface Format {
   readonly home?: string;
   /** Its service accepts nothing without a key, which only a receiver of the settings has. */
   readonly needsKey?: true;
+  /** It needs a sender and recipients, which only a receiver of the settings has. */
+  readonly needsMailbox?: true;
   readonly headers?: (key: string) => Readonly<Record<string, string>>;
   /** The end of the address; undefined if the service has no place for this notice. */
   readonly path?: (notice: Notice) => string | undefined;

@@ -1,6 +1,7 @@
 import { cloudEvents } from './cloudEvents';
 import { githubStatus, gitlab } from './commitStatus';
 import { datadog } from './datadog';
+import { email } from './email';
 import type { Format } from './format';
 import { grafana } from './grafana';
 import { opsgenie } from './opsgenie';
@@ -21,6 +22,7 @@ const FORMATS = {
   gitlab,
   grafana,
   datadog,
+  email,
 } satisfies Readonly<Record<string, Format>>;
 
 export type FormatName = keyof typeof FORMATS;

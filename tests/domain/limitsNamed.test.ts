@@ -11,6 +11,7 @@ import {
   GATE_LIMITS,
   SESSION_LIMITS,
   HOSTS_LIMITS,
+  NOTICE_LIMITS,
   LOG_LIMITS,
   MOBILE_LIMITS,
   OFFER_LIMITS,
@@ -191,6 +192,7 @@ const TABLES = [
   ['What a pipeline remembers', STATE_LIMITS],
   ['What is known of a service across pipelines', SERVICE_LIMITS],
   ['Offers and their users', OFFER_LIMITS],
+  ['Receivers of notifications', NOTICE_LIMITS],
   ['Web pages', PAGE_LIMITS],
 ] as const;
 

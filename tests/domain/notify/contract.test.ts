@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv';
-import { buildNoticeRequest, type NoticeRequest } from '../../../domain/notify/format';
+import { buildNoticeRequest, type Format, type NoticeRequest } from '../../../domain/notify/format';
 import { FORMAT_NAMES, findFormat, formatFor, KEYLESS_FORMATS, type FormatName } from '../../../domain/notify/formats';
 import { linkNotice } from '../../../domain/notify/link';
 import { NOTIFY_ON, type Notice } from '../../../domain/notify/notice';
@@ -134,8 +134,10 @@ test('Grafana makes no element of a text', () => {
   expect(text).not.toContain('<script');
 });
 
+const isComplete = ({ needsKey, needsMailbox }: Format): boolean => !needsKey && !needsMailbox;
+
 test('a format of a service without keys may stand in a pipeline file, and no other may', () => {
-  expect(FORMAT_NAMES.filter((name) => !findFormat(name)?.needsKey)).toEqual(KEYLESS_FORMATS);
+  expect(FORMAT_NAMES.filter((name) => isComplete(findFormat(name)!))).toEqual(KEYLESS_FORMATS);
 });
 
 test.each([
