@@ -163,7 +163,7 @@ const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
 async function inspectFile(file: string): Promise<void> {
   const first = createReadStream(file, { end: 1 });
   const magic = Buffer.concat(await first.toArray());
-  const inspector = inspectTar();
+  const inspector = inspectTar({ mostEntries: HOSTS_LIMITS.packageEntries.max });
   const source = createReadStream(file);
   const plain = magic[0] === 0x1f && magic[1] === 0x8b ? source.pipe(createGunzip()) : source;
   source.on('error', (error) => plain.destroy(error));

@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Manifest, ManifestPackage, ReportPackage } from '../protocol';
+import { killLeftCommand, locateRecord } from './commands';
+import { acceptManifest, computeWait, listReports, whyNotAccept, type Trouble } from './decide';
+import { removeOthers } from './disk';
+import { downloadPart, nameDownload } from './download';
+import { Installer, type InstallerOptions } from './installer';
+import { ManifestClient, ManifestError, type AgentSecrets } from './manifestClient';
+import { whyNotUrl } from './request';
+import { AGENT_PACKAGE, getPackage } from './state';
+
+export interface AgentTimes {
+  /** The longest time of a poll or a report. */
+  readonly requestMs: number;
+  /** A download pauses after this time for a poll. */
+  readonly sliceMs: number;
+  /** The longest time for a few bytes of a download. */
+  readonly stallMs: number;
+  /** The first poll happens within this time, at random. */
+  readonly spreadMs: number;
+}
+
+export interface AgentOptions extends Omit<InstallerOptions, 'download'> {
+  readonly server: URL;
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly allowsHttp: boolean;
+  readonly readSecrets: () => AgentSecrets;
+  readonly times: AgentTimes;
+  /** From 0 up to 1. */
+  readonly chance: () => number;
+  /** Stops the agent between two steps. */
+  readonly signal: AbortSignal;
+}
+
+/** `replaced`: another version of the agent has to start now. */
+export type AgentEnd = 'stopped' | 'replaced';
+
+const FIRST_POLL_AFTER_SECONDS = 60;
+
+/** The agent of one host. `run` polls, installs and reports for ever, one thing after the other. */
+export class Agent {
+  private readonly client: ManifestClient;
+  private readonly installer: Installer;
+  private manifest: Manifest | undefined;
+  private readonly troubles = new Map<string, Trouble>();
+  /** The package for which the last manifest was refused. */
+  private refused = new Map<string, Trouble>();
+  private failures = 0;
+  /** Rounds in a row in which a package could not be brought. */
+  private troubledRounds = 0;
+  private retryAfter: number | undefined;
+
+  constructor(private readonly options: AgentOptions) {
+    const { server, host, labels, readSecrets, times } = options;
+    this.client = new ManifestClient({ server, host, labels, readSecrets, timeoutMs: times.requestMs });
+    this.installer = new Installer({ ...options, download: (wanted) => this.download(wanted) });
+  }
+
+  /** Resolves once the signal is aborted, or another agent has to take over. */
+  async run(): Promise<AgentEnd> {
+    const { home, times, chance, signal } = this.options;
+    killLeftCommand(locateRecord(home.folder));
+    if ((await this.resume()) === 'replaced') return 'replaced';
+    let wait = times.spreadMs * chance();
+    while (!signal.aborted) {
+      await delay(wait, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) break;
+      const end = await this.round();
+      if (end === 'replaced') return end;
+      wait = end === 'partial' ? 0 : this.computeWait();
+    }
+    return 'stopped';
+  }
+
+  /** Ends the steps that a crash interrupted, before the first poll: the server may be away. */
+  private async resume(): Promise<'done' | 'replaced'> {
+    const { home } = this.options;
+    this.installer.clean();
+    for (const name of listInOrder(Object.keys(home.state.packages))) {
+      const { step } = getPackage(home.state, name);
+      if (step === undefined) continue;
+      const end = await this.attempt(name, step.target.version, () => this.installer.resume(name));
+      if (end === 'replaced') return 'replaced';
+    }
+    return 'done';
+  }
+
+  private async round(): Promise<'done' | 'partial' | 'replaced'> {
+    const { home, log } = this.options;
+    this.retryAfter = undefined;
+    try {
+      home.flush();
+      await this.poll();
+      await this.client.report(this.listReports());
+      this.installer.confirmOwn();
+      this.failures = 0;
+    } catch (error) {
+      this.noteFailure(error);
+    }
+    const end = await this.work();
+    if (end === 'replaced') return end;
+    // The end of an installation does not wait for the next poll, which may be an hour away.
+    if (this.failures === 0)
+      await this.client.report(this.listReports()).catch((error: unknown) => {
+        log(`report: ${explainCause(error)}`);
+      });
+    return end;
+  }
+
+  private noteFailure(error: unknown): void {
+    this.failures += 1;
+    this.retryAfter = error instanceof ManifestError ? error.retryAfter : undefined;
+    this.options.log(`poll: ${explainCause(error)}`);
+  }
+
+  private async poll(): Promise<void> {
+    const { home } = this.options;
+    const answer = await this.client.poll(this.listReports());
+    if (answer.kind === 'same') return;
+    const { manifest, tag } = answer;
+    const refusal = whyNotAccept(home.state, manifest);
+    if (refusal !== undefined) {
+      const version = manifest.packages.find(({ name }) => name === refusal.name)?.version;
+      if (refusal.name !== undefined && version !== undefined)
+        this.refused = new Map([[refusal.name, { version, reason: refusal.reason }]]);
+      await this.client.report(this.listReports()).catch(() => undefined);
+      throw new ManifestError(`the manifest is refused: ${refusal.reason}`);
+    }
+    this.refused = new Map();
+    const next = acceptManifest(home.state, manifest);
+    // A manifest that changes nothing costs no write.
+    if (JSON.stringify(next) !== JSON.stringify(home.state)) home.save(next);
+    this.manifest = manifest;
+    this.client.accept(tag, manifest.serial);
+    this.removeDownloads(manifest);
+  }
+
+  /** Installs what the last manifest names, the agent itself last. A failure of one package keeps no other from its version. */
+  private async work(): Promise<'done' | 'partial' | 'replaced'> {
+    let isPartial = false;
+    const wanted = new Map((this.manifest?.packages ?? []).map((one) => [one.name, one]));
+    for (const name of listInOrder([...wanted.keys()])) {
+      const one = wanted.get(name);
+      if (one === undefined || this.options.signal.aborted) continue;
+      const end = await this.attempt(name, one.version, () => this.installer.bring(one));
+      if (end === 'replaced') return end;
+      isPartial ||= end === 'partial';
+    }
+    return isPartial ? 'partial' : 'done';
+  }
+
+  private async attempt<T>(name: string, version: string, work: () => Promise<T>): Promise<T | 'done'> {
+    try {
+      const end = await work();
+      this.troubles.delete(name);
+      return end;
+    } catch (error) {
+      const reason = explainCause(error);
+      this.options.log(`${name}: ${reason}; tried again later`);
+      this.troubles.set(name, { version, reason });
+      return 'done';
+    }
+  }
+
+  private async download(wanted: ManifestPackage): Promise<string | undefined> {
+    const { server, home, allowsHttp, times, readSecrets } = this.options;
+    const url = new URL(wanted.uri, server);
+    const whyNot = whyNotUrl(url, allowsHttp);
+    if (whyNot !== undefined) throw new Error(whyNot);
+    const { token, tls } = readSecrets();
+    // The token is for the manifest server alone.
+    const isOwn = url.origin === server.origin;
+    return downloadPart({
+      ...{ url, digest: wanted.digest, size: wanted.size, folder: home.downloads },
+      ...{ sliceMs: times.sliceMs, stallMs: times.stallMs },
+      headers: isOwn ? { authorization: `Bearer ${token}` } : {},
+      tls: isOwn ? tls : { ca: tls.ca },
+    });
+  }
+
+  /** Downloads that no package needs any more only take room. */
+  private removeDownloads({ packages }: Manifest): void {
+    const names = packages.map(({ digest }) => nameDownload(digest));
+    removeOthers(this.options.home.downloads, new Set(names.flatMap((name) => [name, `${name}.part`])));
+  }
+
+  private listReports(): readonly ReportPackage[] {
+    return listReports(this.options.home.state, new Map([...this.troubles, ...this.refused]));
+  }
+
+  private computeWait(): number {
+    const { chance } = this.options;
+    const pollAfterSeconds = this.manifest?.pollAfterSeconds ?? FIRST_POLL_AFTER_SECONDS;
+    // An attempt that failed is repeated with the same patience as a poll.
+    this.troubledRounds = this.troubles.size > 0 ? this.troubledRounds + 1 : 0;
+    const failures = Math.max(this.failures, this.troubledRounds);
+    return computeWait({ failures, pollAfterSeconds, retryAfter: this.retryAfter, chance: chance() });
+  }
+}
+
+/** The agent itself comes last: its successor finds all other packages in order. */
+const listInOrder = (names: readonly string[]): readonly string[] =>
+  [...names].sort((a, b) => Number(a === AGENT_PACKAGE) - Number(b === AGENT_PACKAGE) || a.localeCompare(b));
+
+const explainCause = (error: unknown): string => (error instanceof Error ? error.message : String(error));

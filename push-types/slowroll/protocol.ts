@@ -1,0 +1,80 @@
+import { z } from 'zod';
+
+/** The messages between a manifest server and the agents of hosts (docs/reference/slowroll.md). */
+
+/** The most packages of a host. */
+const MOST_PACKAGES = 200;
+const MOST_REASON = 2000;
+const MOST_IDENTIFIER = 200;
+const MOST_VERSION = 256;
+const MOST_URI = 2048;
+const DEFAULT_TIMEOUT_SECONDS = 120;
+const MOST_TIMEOUT_SECONDS = 3600;
+const DAY_SECONDS = 86_400;
+
+const packageName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'expected a package name such as node-exporter');
+const version = z.string().min(1).max(MOST_VERSION);
+/** One program with its arguments: no shell reads it. */
+const argv = z.array(z.string()).min(1);
+
+/** The commands of a package. Each runs in its folder, without a shell. */
+export const packageInstallSchema = z.object({
+  install: argv.optional(),
+  restart: argv.optional(),
+  health: argv.optional(),
+  timeoutSeconds: z.number().int().min(1).max(MOST_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
+});
+
+/** A package that a host should run. */
+export const manifestPackageSchema = z.object({
+  name: packageName,
+  version,
+  /** An absolute http or https URL, or a path relative to the server. */
+  uri: z.string().min(1).max(MOST_URI),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'expected sha256: and 64 hex digits'),
+  /** In bytes. */
+  size: z.number().int().min(0),
+  /** Grows with each decision of the server about this package; the same decision has the same number on all hosts. */
+  generation: z.number().int().min(0),
+  /** The version may be older than the one that the host runs: a release was reverted or rolled back. */
+  revert: z.boolean(),
+  install: packageInstallSchema.optional(),
+});
+
+/** Everything that a host should run. */
+export const manifestSchema = z.object({
+  host: z.string().min(1),
+  /** Grows with each decision of the server, also over its restarts. */
+  serial: z.number().int().min(0),
+  packages: z
+    .array(manifestPackageSchema)
+    .max(MOST_PACKAGES)
+    .refine((packages) => new Set(packages.map(({ name }) => name)).size === packages.length, {
+      message: 'a package is named twice',
+    }),
+  pollAfterSeconds: z.number().int().min(1).max(DAY_SECONDS),
+});
+
+/** The state of a package on a host. `version` and `identifier` are those that run now. */
+export const reportPackageSchema = z.object({
+  name: packageName,
+  version,
+  /** Changes with each start or switch. */
+  identifier: z.string().min(1).max(MOST_IDENTIFIER),
+  state: z.enum(['installed', 'failed', 'rolled-back']),
+  /** The version that failed, for `failed` and `rolled-back`. */
+  failedVersion: version.optional(),
+  reason: z.string().max(MOST_REASON).optional(),
+});
+
+/** The body of a report. */
+export const reportSchema = z.object({ packages: z.array(reportPackageSchema).max(MOST_PACKAGES) });
+
+export type PackageInstall = z.output<typeof packageInstallSchema>;
+export type ManifestPackage = z.output<typeof manifestPackageSchema>;
+export type Manifest = z.output<typeof manifestSchema>;
+export type ReportPackage = z.output<typeof reportPackageSchema>;
+export type Report = z.output<typeof reportSchema>;
+
+/** `<keyId>:<base64 of Ed25519 over the exact bytes of the body>`. */
+export const SIGNATURE_HEADER = 'conveyor-signature';
