@@ -59,8 +59,7 @@ export class Agent {
 
   /** Resolves once the signal is aborted, or another agent has to take over. */
   async run(): Promise<AgentEnd> {
-    const { home, times, chance, signal } = this.options;
-    killLeftCommand(locateRecord(home.folder));
+    const { times, chance, signal } = this.options;
     if ((await this.resume()) === 'replaced') return 'replaced';
     let wait = times.spreadMs * chance();
     while (!signal.aborted) {
@@ -74,8 +73,9 @@ export class Agent {
   }
 
   /** Ends the steps that a crash interrupted, before the first poll: the server may be away. */
-  private async resume(): Promise<'done' | 'replaced'> {
+  async resume(): Promise<'done' | 'replaced'> {
     const { home } = this.options;
+    killLeftCommand(locateRecord(home.folder));
     this.installer.clean();
     for (const name of listInOrder(Object.keys(home.state.packages))) {
       const { step } = getPackage(home.state, name);
@@ -86,7 +86,8 @@ export class Agent {
     return 'done';
   }
 
-  private async round(): Promise<'done' | 'partial' | 'replaced'> {
+  /** One poll, the work that follows from it, and a report. It never throws: failures are logged, reported and tried again. `partial`: a download continues. */
+  async round(): Promise<'done' | 'partial' | 'replaced'> {
     const { home, log } = this.options;
     this.retryAfter = undefined;
     try {

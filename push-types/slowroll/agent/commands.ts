@@ -45,11 +45,15 @@ export async function runCommand(argv: readonly string[], place: CommandPlace): 
     });
     child.on('exit', (code, signal) => {
       clearTimeout(timer);
-      setTimeout(() => {
+      const why = code === 0 ? undefined : `ended with ${code ?? signal ?? 'an error'}`;
+      const drain = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
-        resolve(code === 0 ? undefined : `ended with ${code ?? signal ?? 'an error'}`);
       }, DRAIN_MS);
+      child.on('close', () => {
+        clearTimeout(drain);
+        resolve(why);
+      });
     });
   });
   rmSync(place.record, { force: true });

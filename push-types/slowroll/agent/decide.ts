@@ -31,8 +31,6 @@ function whyNotPackage(
 ): string | undefined {
   if (wanted.generation < generation)
     return `the generation ${wanted.generation} is lower than ${generation}, which was accepted before`;
-  if (wanted.size > AGENT_LIMITS.packageBytes)
-    return `the package has ${wanted.size} bytes, and ${AGENT_LIMITS.packageBytes} is the limit`;
   if (superseded.includes(wanted.version) && !wanted.revert)
     return `the version ${wanted.version} ran here before a newer one, and the manifest calls it no revert`;
   const folder = nameFolder(wanted.version, wanted.generation);
