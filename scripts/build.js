@@ -5,6 +5,7 @@ const { writeFileSync } = require('node:fs');
 const path = require('node:path');
 const { ROOT, run, step } = require('./steps');
 const { digest, isCurrent, remember } = require('./inputs');
+const { ensureAgent } = require('./agent');
 const { ensureBundle } = require('./bundle');
 const { FOLDERS } = require('../tools/eslint/layers');
 
@@ -26,6 +27,7 @@ async function ensureBuild() {
     writeFileSync(TREE, tree);
     remember(STAMP, now);
   }
+  await step('agent', async () => ((await ensureAgent()).made ? 'made' : 'up to date'));
   await step('workflow bundle', async () => ((await ensureBundle()).made ? 'made' : 'up to date'));
 }
 

@@ -69,7 +69,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
     heading: 'Processes:',
     files: [
       command(
-        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy', 'push-type'],
+        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy', 'push-type', 'agent'],
         async () => (await import('./processes')).processCommands,
       ),
       command(['dev'], async () => (await import('./dev')).devCommand),

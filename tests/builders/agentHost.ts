@@ -49,10 +49,16 @@ export class AgentHost {
   /** Commands that start the version of the folder, and call it healthy unless the package has a file `bad`. */
   service(timeoutSeconds = 1): PackageInstall {
     return {
-      restart: ['cp', 'VERSION', join(this.folder, 'serving')],
+      restart: ['sh', '-c', 'cp VERSION "$1.new" && mv "$1.new" "$1"', 'restart', join(this.folder, 'serving')],
       health: ['test', '!', '-e', 'bad'],
       timeoutSeconds,
     };
+  }
+
+  /** The arguments of a real agent on the same folder. */
+  flags(): readonly string[] {
+    const files = ['--token-file', this.file('token'), '--keys', this.file('keys.pem')];
+    return ['--server', this.server.url, '--host', this.name, '--home', this.home, ...files, '--spread', '0'];
   }
 
   file(name: string): string {
