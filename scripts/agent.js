@@ -1,8 +1,8 @@
-// The agent of hosts as one file: dist/agent/conveyor-agent.js, with its digest beside it. It needs Node and nothing else.
+// The agent of hosts as one file: dist/agent/conveyor-agent.js, with its digest, install.sh and the systemd unit beside it. It needs Node and flock.
 'use strict';
 
 const { createHash } = require('node:crypto');
-const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
+const { copyFileSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 const { ROOT } = require('./steps');
 const { digest, isCurrent, remember } = require('./inputs');
@@ -10,13 +10,15 @@ const { digest, isCurrent, remember } = require('./inputs');
 const ENTRY = path.join(ROOT, 'push-types/slowroll/agent/main.ts');
 const AGENT = path.join(ROOT, 'dist/agent/conveyor-agent.js');
 const STAMP = path.join(ROOT, 'dist/.agent.digest');
-const INPUTS = [['push-types'], ['package-lock.json', 'tsconfig.json', 'scripts/agent.js']];
+const SHIPPED = ['install.sh', 'conveyor-agent.service'].map((name) => `push-types/slowroll/agent/${name}`);
+const INPUTS = [['push-types'], ['package-lock.json', 'tsconfig.json', 'scripts/agent.js', ...SHIPPED]];
 
 /** Bundles the agent, but only if something changed. */
 async function ensureAgent() {
   const now = digest(...INPUTS);
   if (isCurrent(AGENT, STAMP, now)) return { made: false };
   await bundleAgent(AGENT);
+  for (const file of SHIPPED) copyFileSync(path.join(ROOT, file), path.join(path.dirname(AGENT), path.basename(file)));
   remember(STAMP, now);
   return { made: true };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Manifest, ManifestPackage, ReportPackage } from '../protocol';
 import { killLeftCommand, locateRecord } from './commands';
-import { acceptManifest, computeWait, listReports, whyNotAccept, type Trouble } from './decide';
+import { acceptManifest, computeWait, listReports, planPackage, whyNotAccept, type Trouble } from './decide';
 import { removeOthers } from './disk';
 import { downloadPart, nameDownload } from './download';
 import { Installer, type InstallerOptions } from './installer';
@@ -44,7 +44,7 @@ export class Agent {
   private readonly installer: Installer;
   private manifest: Manifest | undefined;
   private readonly troubles = new Map<string, Trouble>();
-  /** The package for which the last manifest was refused. */
+  /** Packages because of which the last manifest was not accepted. */
   private refused = new Map<string, Trouble>();
   private failures = 0;
   /** Rounds in a row in which a package could not be brought. */
@@ -122,22 +122,34 @@ export class Agent {
     const { manifest, tag } = answer;
     const refusal = whyNotAccept(home.state, manifest);
     if (refusal !== undefined) {
-      const version = manifest.packages.find(({ name }) => name === refusal.name)?.version;
-      if (refusal.name !== undefined && version !== undefined)
-        this.refused = new Map([[refusal.name, { version, reason: refusal.reason }]]);
-      await this.client.report(this.listReports()).catch(() => undefined);
+      const causes = manifest.packages.filter(({ name }) => name === refusal.name);
+      await this.refuse(causes, refusal.reason);
       throw new ManifestError(`the manifest is refused: ${refusal.reason}`);
     }
-    this.refused = new Map();
     const next = acceptManifest(home.state, manifest);
-    // A manifest that changes nothing costs no write.
-    if (JSON.stringify(next) !== JSON.stringify(home.state)) home.save(next);
+    try {
+      // A manifest that changes nothing costs no write.
+      if (JSON.stringify(next) !== JSON.stringify(home.state)) home.save(next);
+    } catch (error) {
+      const changes = manifest.packages.filter(
+        (one) => planPackage(getPackage(home.state, one.name), one).kind !== 'keep',
+      );
+      await this.refuse(changes, explainCause(error));
+      throw error;
+    }
+    this.refused = new Map();
     this.manifest = manifest;
     this.client.accept(tag, manifest.serial);
     this.removeDownloads(manifest);
   }
 
-  /** Installs what the last manifest names, the agent itself last. A failure of one package keeps no other from its version. */
+  /** Reports the versions that this host does not take from the manifest. */
+  private async refuse(packages: readonly ManifestPackage[], reason: string): Promise<void> {
+    this.refused = new Map(packages.map(({ name, version }) => [name, { version, reason }]));
+    await this.client.report(this.listReports()).catch(() => undefined);
+  }
+
+  /** Installs the packages of the last manifest, the agent itself last. A failure of one package keeps no other from its version. */
   private async work(): Promise<'done' | 'partial' | 'replaced'> {
     let isPartial = false;
     const wanted = new Map((this.manifest?.packages ?? []).map((one) => [one.name, one]));

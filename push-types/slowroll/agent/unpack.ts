@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
@@ -48,9 +49,9 @@ export async function unpackArchive({ archive, into, mostBytes, mostEntries }: U
   rmSync(beside, { recursive: true, force: true });
   rmSync(into, { recursive: true, force: true });
   const sink = new FolderSink(beside, mostBytes ?? AGENT_LIMITS.unpackedBytes);
+  const packed = createReadStream(archive);
   try {
     const inspector = inspectTar({ mostEntries: mostEntries ?? AGENT_LIMITS.packageEntries, dropsRights: true, sink });
-    const packed = createReadStream(archive);
     const plain = packed.pipe(createGunzip());
     packed.on('error', (error) => plain.destroy(error));
     for await (const chunk of plain) inspector.take(chunk as Buffer);
@@ -59,9 +60,13 @@ export async function unpackArchive({ archive, into, mostBytes, mostEntries }: U
     renameSync(beside, into);
     syncFolder(dirname(into));
   } catch (error) {
-    sink.close();
+    sink.abandon();
     rmSync(beside, { recursive: true, force: true });
     throw isDamage(error) ? new TarError(`it is no gzip archive, or damaged: ${(error as Error).message}`) : error;
+  } finally {
+    // An open file keeps its room on the disk after it was removed.
+    packed.destroy();
+    if (!packed.closed) await once(packed, 'close');
   }
 }
 
@@ -110,6 +115,12 @@ class FolderSink implements TarSink {
     } finally {
       closeSync(handle);
     }
+  }
+
+  /** Closes the open file, whatever the disk makes of its content. */
+  abandon(): void {
+    if (this.handle !== undefined) closeSync(this.handle);
+    this.handle = undefined;
   }
 
   /** All files are on the disk; now their names. */
