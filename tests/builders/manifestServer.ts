@@ -134,7 +134,8 @@ export class FakeManifestServer {
     return `"${this.incarnation}-${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`;
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Answers one request, also for a server of another kind in front. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://localhost');
     const [, host = '', what = ''] = /^\/v1\/hosts\/([^/]+)\/(manifest|report)$/.exec(pathname) ?? [];
     const kind = what === '' ? 'package' : (what as 'manifest' | 'report');

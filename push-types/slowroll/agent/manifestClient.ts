@@ -64,7 +64,7 @@ export class ManifestClient {
     this.areLabelsSent = true;
     if (isStateSent) this.sentState = state;
     if (manifest === undefined) return { kind: 'same' };
-    // The server did not know its own answer any more, so it knows nothing about this host either.
+    // The same decisions under another tag: the server may have lost its memory, and with it a report that came since the last poll.
     if (tag !== undefined && manifest.serial === this.known?.serial) this.forget();
     return { kind: 'manifest', manifest, tag: answer.headers.etag };
   }
@@ -86,6 +86,7 @@ export class ManifestClient {
   }
 
   private forget(): void {
+    this.known = undefined;
     this.areLabelsSent = false;
     this.sentState = undefined;
   }
@@ -106,9 +107,16 @@ export class ManifestClient {
       ...(body !== undefined && { body }),
     };
     const { timeoutMs } = this.options;
-    return { answer: await readAnswer(request, { timeoutMs, mostBytes: AGENT_LIMITS.answerBytes }), keys };
+    const answer = await readAnswer(request, { timeoutMs, mostBytes: AGENT_LIMITS.answerBytes });
+    if (answer.status !== UNKNOWN_HOST) return { answer, keys };
+    // The next poll introduces the host again, and does not wait for it.
+    this.forget();
+    throw new ManifestError(`${url.host} does not know this host any more`);
   }
 }
+
+/** The server has never seen the labels of this host, or forgot them. */
+const UNKNOWN_HOST = 409;
 
 function readManifest({ headers, body }: SmallAnswer, keys: readonly KeyObject[]): Manifest {
   const header = headers[SIGNATURE_HEADER];

@@ -57,6 +57,20 @@ describe('an agent', () => {
     expect(server.seen.at(-1)?.query.get('labels')).toBe('{"region":"eu"}');
   });
 
+  test('introduces itself again to a server that does not know it any more', async () => {
+    server.want([server.offer('1.0', 1)]);
+    const agent = host.agent();
+    await agent.round();
+    server.manifestFault = (_, response) => Boolean(response.writeHead(409, { 'retry-after': '3600' }).end());
+    await agent.round();
+    expect(host.lines.at(-1)).toContain('does not know this host any more');
+    server.manifestFault = undefined;
+    server.states.clear();
+    await agent.round();
+    expect(server.seen.at(-1)?.query.get('labels')).toBe('{"region":"eu"}');
+    expect(server.state()).toMatchObject({ version: '1.0', state: 'installed' });
+  });
+
   test('sends a state that is too long for a poll as a report', async () => {
     server.want(
       Array.from({ length: 20 }, (_, n) => server.offer('1.0', 1, { name: `package-${n}-${'x'.repeat(80)}` })),
