@@ -27,7 +27,7 @@ interface HostsOptions extends ProcessOptions {
   readonly prometheus?: string;
 }
 
-interface AgentOptions extends GlobalOptions {
+interface AgentCommandOptions extends GlobalOptions {
   readonly server: string;
   readonly tokenFile: string;
   readonly keys: string;
@@ -215,7 +215,7 @@ const registerAgent: Register = (program, cli) => {
       examples('conveyor agent --server https://slowroll.example.com --token-file token --keys manifest-keys.pem'),
     )
     .action(
-      cli.handle<AgentOptions>((call) => {
+      cli.handle<AgentCommandOptions>((call) => {
         const { server, tokenFile, keys, host, home, label, ca, cert, key, allowHttp, spread } = call.options;
         const given = flags({ server, 'token-file': tokenFile, keys, host, home, ca, cert, key, spread });
         const labels = label.flatMap((one) => ['--label', one]);

@@ -38,7 +38,9 @@ export interface TarInspector {
 
 const BLOCK = 512;
 const [FILE, OLD_FILE] = ['0', '\0'];
-export const [HARD_LINK, SYMBOLIC_LINK, FOLDER] = ['1', '2', '5'];
+export const HARD_LINK = '1';
+export const SYMBOLIC_LINK = '2';
+export const FOLDER = '5';
 const [LONG_NAME, LONG_LINK, PAX, PAX_GLOBAL] = ['L', 'K', 'x', 'g'];
 /** The longest name or extended header that is read. */
 const MOST_TEXT = 64 * 1024;

@@ -5,7 +5,7 @@ import type { PackageInstall } from '../../push-types/slowroll/protocol';
 import { Agent, type AgentOptions } from '../../push-types/slowroll/agent/agent';
 import { AgentHome } from '../../push-types/slowroll/agent/home';
 import type { StepName } from '../../push-types/slowroll/agent/installer';
-import { readSecrets } from '../../push-types/slowroll/agent/settings';
+import { readAgentSecrets } from '../../push-types/slowroll/agent/settings';
 import { TOKEN, type FakeManifestServer } from './manifestServer';
 
 const PATH = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
@@ -36,7 +36,7 @@ export class AgentHost {
     return new Agent({
       ...{ server: new URL(`${this.server.url}/`), host: this.name, labels: { region: 'eu' }, allowsHttp: false },
       home: new AgentHome(this.home, this.name),
-      readSecrets: () => readSecrets({ token: this.file('token'), keys: this.file('keys.pem') }),
+      readSecrets: () => readAgentSecrets({ token: this.file('token'), keys: this.file('keys.pem') }),
       times: { requestMs: 2_000, sliceMs: 60_000, stallMs: 1_000, spreadMs: 0 },
       ...{ chance: () => 0, log: (line: string) => void this.lines.push(line), env: PATH, ownFolder: undefined },
       makeId: () => `id-${this.name}-${(this.ids += 1)}`,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import {
+  manifestPackageSchema,
   manifestSchema,
   reportPackageSchema,
   reportSchema,
@@ -95,7 +96,7 @@ export class FakeManifestServer {
     const hex = createHash('sha256').update(bytes).digest('hex');
     this.packages.set(hex, bytes);
     const place = { uri: `packages/${hex}`, digest: `sha256:${hex}`, size: bytes.length };
-    return { name, version, ...place, generation, revert, ...(install && { install }) };
+    return manifestPackageSchema.parse({ name, version, ...place, generation, revert, ...(install && { install }) });
   }
 
   /** The packages of a host from now on; a new decision. */

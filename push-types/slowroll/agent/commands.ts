@@ -16,7 +16,7 @@ export interface CommandPlace {
 export type CommandEnd = { readonly isGood: true } | { readonly isGood: false; readonly why: string };
 
 /** Milliseconds for the rest of the output: a program in the background may keep the pipe open for ever. */
-const DRAIN_MS = 100;
+const OUTPUT_DRAIN_MS = 100;
 const SHOWN_CHARACTERS = 1_000;
 
 /**
@@ -30,9 +30,9 @@ export async function runCommand(argv: readonly string[], place: CommandPlace): 
     const child = spawn(program, args, {
       ...{ cwd: place.cwd, env: { ...place.env }, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
     });
-    if (child.pid !== undefined) recordCommand(place.record, child.pid);
+    if (child.pid !== undefined) writeRecord(place.record, child.pid);
     const timer = setTimeout(() => {
-      killGroup(child.pid);
+      killCommand(child.pid);
       resolve(`did not end within ${place.timeoutMs} ms`);
     }, place.timeoutMs);
     for (const stream of [child.stdout, child.stderr])
@@ -49,7 +49,7 @@ export async function runCommand(argv: readonly string[], place: CommandPlace): 
       const drain = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
-      }, DRAIN_MS);
+      }, OUTPUT_DRAIN_MS);
       child.on('close', () => {
         clearTimeout(drain);
         resolve(why);
@@ -67,14 +67,14 @@ export function killLeftCommand(record: string): void {
   const known = readRecord(record);
   rmSync(record, { force: true });
   // The number may belong to another process by now.
-  if (known !== undefined && readStart(known.pid) === known.start) killGroup(known.pid);
+  if (known !== undefined && readStart(known.pid) === known.start) killCommand(known.pid);
 }
 
 /** The record of the running command in the folder of an agent. */
 export const locateRecord = (home: string): string => join(home, 'command.json');
 
 /** A full disk keeps no command from running: the record helps only after a crash. */
-function recordCommand(record: string, pid: number): void {
+function writeRecord(record: string, pid: number): void {
   try {
     writeFileSync(record, JSON.stringify({ pid, start: readStart(pid) }), { mode: 0o600 });
   } catch {
@@ -103,7 +103,7 @@ function readStart(pid: number): string | undefined {
   }
 }
 
-function killGroup(pid: number | undefined): void {
+function killCommand(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {

@@ -1,11 +1,11 @@
 import type { Manifest, ManifestPackage, ReportPackage } from '../protocol';
 import { AGENT_LIMITS } from './limits';
-import { getPackage, type AgentState, type InstallStep, type PackageState, type Release } from './state';
+import { getPackage, type AgentState, type InstallStep, type PackageState, type PackageRelease } from './state';
 
 /** Decisions of an agent, from its durable state and the manifest alone. No clock takes part. */
 
 /** A manifest that is refused as a whole. `name` is the package that is the cause, if it is one. */
-export interface Refusal {
+export interface ManifestRefusal {
   readonly reason: string;
   readonly name?: string;
 }
@@ -14,21 +14,18 @@ export interface Refusal {
  * Why the manifest is refused, although its signature is right: it belongs to another host, or it is older than one that was accepted. An attacker who
  * kept a signed manifest can gain nothing from it.
  */
-export function whyNotAccept(state: AgentState, manifest: Manifest): Refusal | undefined {
+export function whyNotAccept(state: AgentState, manifest: Manifest): ManifestRefusal | undefined {
   if (manifest.host !== state.host) return { reason: `the manifest is for the host ${JSON.stringify(manifest.host)}` };
   if (manifest.serial < state.serial)
     return { reason: `the manifest has the serial ${manifest.serial}, and ${state.serial} was accepted before` };
   for (const wanted of manifest.packages) {
-    const reason = whyNotPackage(getPackage(state, wanted.name), wanted);
+    const reason = whyNotOffer(getPackage(state, wanted.name), wanted);
     if (reason !== undefined) return { reason: `${wanted.name}: ${reason}`, name: wanted.name };
   }
   return undefined;
 }
 
-function whyNotPackage(
-  { generation, superseded, releases }: PackageState,
-  wanted: ManifestPackage,
-): string | undefined {
+function whyNotOffer({ generation, superseded, releases }: PackageState, wanted: ManifestPackage): string | undefined {
   if (wanted.generation < generation)
     return `the generation ${wanted.generation} is lower than ${generation}, which was accepted before`;
   if (superseded.includes(wanted.version) && !wanted.revert)
@@ -47,7 +44,7 @@ export function acceptManifest(state: AgentState, { serial, packages }: Manifest
 
 /** The next work on a package. */
 export type PackagePlan =
-  { readonly kind: 'keep' } | { readonly kind: 'install'; readonly target: Release; readonly isOnDisk: boolean };
+  { readonly kind: 'keep' } | { readonly kind: 'install'; readonly target: PackageRelease; readonly isOnDisk: boolean };
 
 /** Keeps the version that runs, and one whose target failed with this generation already. */
 export function planPackage({ runs, failure, releases }: PackageState, wanted: ManifestPackage): PackagePlan {
@@ -94,12 +91,12 @@ export function endInstall(state: PackageState, { target, revert }: InstallStep,
     ...rest,
     runs: { ...target, identifier },
     releases: [target, ...others].slice(0, AGENT_LIMITS.releases),
-    superseded: supersede(state, target.version, revert),
+    superseded: listSuperseded(state, target.version, revert),
   };
 }
 
 /** After a revert, versions since the one that returned are no longer older ones. */
-function supersede({ superseded, runs }: PackageState, version: string, revert: boolean): string[] {
+function listSuperseded({ superseded, runs }: PackageState, version: string, revert: boolean): string[] {
   const at = superseded.indexOf(version);
   if (revert && at !== -1) return superseded.slice(0, at);
   if (revert || runs === undefined || runs.version === version) return superseded;
@@ -107,7 +104,7 @@ function supersede({ superseded, runs }: PackageState, version: string, revert: 
 }
 
 /** The target failed before anything changed, or there was nothing to go back to. */
-export const endFailed = (state: PackageState, target: Release, reason: string): PackageState =>
+export const endFailed = (state: PackageState, target: PackageRelease, reason: string): PackageState =>
   endWithFailure(state, target, 'failed', reason);
 
 /** The version of before runs again. */
@@ -122,7 +119,7 @@ export const endRestore = (
 
 function endWithFailure(
   state: PackageState,
-  { version, generation, digest }: Release,
+  { version, generation, digest }: PackageRelease,
   kind: 'failed' | 'rolled-back',
   reason: string,
 ): PackageState {
@@ -175,7 +172,7 @@ export interface PollPace {
 
 const FIRST_BACKOFF_MS = 1_000;
 const MOST_BACKOFF_MS = 5 * 60_000;
-const DAY_MS = 86_400_000;
+const MOST_RETRY_MS = 86_400_000;
 
 /**
  * Milliseconds until the next poll: the interval of the manifest with a tenth of jitter either way, after failures a random time up to a limit that doubles. A
@@ -183,7 +180,7 @@ const DAY_MS = 86_400_000;
  */
 export function computeWait({ failures, pollAfterSeconds, retryAfter, chance }: PollPace): number {
   const interval = pollAfterSeconds * 1000;
-  const least = Math.min((retryAfter ?? 0) * 1000, DAY_MS);
+  const least = Math.min((retryAfter ?? 0) * 1000, MOST_RETRY_MS);
   if (failures === 0) return Math.max(least, Math.round(interval * (0.9 + 0.2 * chance)));
   const most = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(failures, 20), Math.max(MOST_BACKOFF_MS, interval));
   return Math.round(least + most * (0.5 + 0.5 * chance));

@@ -28,7 +28,7 @@ export function writeDurably(file: string, text: string): void {
       closeSync(handle);
     }
     renameSync(part, file);
-    syncFolder(dirname(file));
+    flushFolder(dirname(file));
   } catch (error) {
     rmSync(part, { force: true });
     throw error;
@@ -41,10 +41,10 @@ export function writeFully(handle: number, bytes: Buffer): void {
 }
 
 /** Makes the names in a folder durable. */
-export const syncFolder = (folder: string): void => syncFile(folder);
+export const flushFolder = (folder: string): void => flushFile(folder);
 
 /** Makes the content of a file durable. */
-export function syncFile(file: string): void {
+export function flushFile(file: string): void {
   const handle = openSync(file, 'r');
   try {
     fsyncSync(handle);
@@ -59,11 +59,11 @@ export function switchLink(link: string, target: string): void {
   rmSync(part, { force: true });
   symlinkSync(target, part);
   renameSync(part, link);
-  syncFolder(dirname(link));
+  flushFolder(dirname(link));
 }
 
 /** The target of a link; null if there is none. */
-export function readLink(link: string): string | null {
+export function readLinkTarget(link: string): string | null {
   try {
     return readlinkSync(link);
   } catch {
@@ -72,7 +72,7 @@ export function readLink(link: string): string | null {
 }
 
 /** The names in a folder; none if it does not exist. */
-export function listNames(folder: string): readonly string[] {
+function listEntries(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -82,6 +82,6 @@ export function listNames(folder: string): readonly string[] {
 
 /** Removes the entries of a folder that are not kept. */
 export function removeOthers(folder: string, kept: ReadonlySet<string>): void {
-  for (const name of listNames(folder))
+  for (const name of listEntries(folder))
     if (!kept.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
 }

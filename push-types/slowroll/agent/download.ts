@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { syncFile, syncFolder, writeFully } from './disk';
+import { flushFile, flushFolder, writeFully } from './disk';
 import { limitTime, openAnswer, type TlsFiles } from './request';
 
 export interface DownloadOptions {
@@ -31,7 +31,7 @@ export interface DownloadOptions {
 }
 
 /** The bytes are not those that the manifest names. */
-export class DigestError extends Error {
+class DigestError extends Error {
   override readonly name = 'DigestError';
 }
 
@@ -61,9 +61,9 @@ export async function downloadPart(options: DownloadOptions): Promise<string | u
     rmSync(part, { force: true });
     throw new DigestError(`${options.url.href} has another digest than the manifest`);
   }
-  syncFile(part);
+  flushFile(part);
   renameSync(part, file);
-  syncFolder(folder);
+  flushFolder(folder);
   return file;
 }
 

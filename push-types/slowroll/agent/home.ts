@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readLink, switchLink, syncFolder, writeDurably } from './disk';
+import { readLinkTarget, switchLink, flushFolder, writeDurably } from './disk';
 import { AGENT_PACKAGE, agentStateSchema, emptyAgentState, type AgentState } from './state';
 
 /** The file that starts an agent within its package and at the top of its folder. */
@@ -74,7 +74,7 @@ export class AgentHome {
 
   /** The folder to which `current` leads; null if there is no such link. */
   current(name: string): string | null {
-    const target = readLink(join(this.packageFolder(name), 'current'));
+    const target = readLinkTarget(join(this.packageFolder(name), 'current'));
     return target === null ? null : basename(target);
   }
 
@@ -93,9 +93,9 @@ export class AgentHome {
     const link = join(this.packageFolder(name), 'current');
     if (folder === null) rmSync(link, { force: true });
     else if (this.current(name) === folder) return;
-    else if (readLink(this.backLink(name)) === join('releases', folder)) renameSync(this.backLink(name), link);
+    else if (readLinkTarget(this.backLink(name)) === join('releases', folder)) renameSync(this.backLink(name), link);
     else return this.switchTo(name, folder);
-    syncFolder(this.packageFolder(name));
+    flushFolder(this.packageFolder(name));
   }
 
   private backLink(name: string): string {
@@ -118,7 +118,7 @@ function readState(file: string, host: string): AgentState {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return emptyAgentState(host);
     throw error;
   }
-  const state = agentStateSchema.safeParse(parseJson(text));
+  const state = agentStateSchema.safeParse(parseStateText(text));
   if (!state.success)
     throw new Error(`${file} is damaged: restore it, or remove it and read docs/guides/agent.md#the-state-is-lost`);
   if (state.data.host !== host)
@@ -128,7 +128,7 @@ function readState(file: string, host: string): AgentState {
   return state.data;
 }
 
-function parseJson(text: string): unknown {
+function parseStateText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -17,7 +17,14 @@ import {
 import { removeOthers } from './disk';
 import { AGENT_FILE, type AgentHome } from './home';
 import { AGENT_LIMITS } from './limits';
-import { AGENT_PACKAGE, getPackage, setPackage, type InstallStep, type PackageState, type Release } from './state';
+import {
+  AGENT_PACKAGE,
+  getPackage,
+  setPackage,
+  type InstallStep,
+  type PackageState,
+  type PackageRelease,
+} from './state';
 import { unpackArchive } from './unpack';
 
 /** The names of the steps of an installation, in order. A crash before any of them ends in the same state as none. */
@@ -54,7 +61,7 @@ export interface InstallerOptions {
 export type InstallEnd = 'done' | 'partial' | 'replaced';
 
 const HEALTH_EVERY_MS = 1_000;
-const SECOND_MS = 1_000;
+const COMMAND_SECOND_MS = 1_000;
 
 /** Brings packages to their versions. Each step is durable before its effect, so a crash at any moment is followed by the same step. */
 export class Installer {
@@ -112,13 +119,13 @@ export class Installer {
   }
 
   /** After a loss of the state, `current` may lead to the very folder that would be unpacked anew. */
-  private avoidCurrent(name: string, target: Release, isOnDisk: boolean): Release {
+  private avoidCurrent(name: string, target: PackageRelease, isOnDisk: boolean): PackageRelease {
     const { home, makeId } = this.options;
     if (isOnDisk || home.current(name) !== target.folder) return target;
     return { ...target, folder: `${target.folder}-${makeId().slice(0, 8)}` };
   }
 
-  private async fetch(wanted: ManifestPackage, target: Release): Promise<'ready' | 'partial' | 'refused'> {
+  private async fetch(wanted: ManifestPackage, target: PackageRelease): Promise<'ready' | 'partial' | 'refused'> {
     const { home, download } = this.options;
     const { name, size } = wanted;
     if (size > AGENT_LIMITS.packageBytes)
@@ -139,7 +146,7 @@ export class Installer {
     return 'ready';
   }
 
-  private refuse(name: string, target: Release, reason: string): 'refused' {
+  private refuse(name: string, target: PackageRelease, reason: string): 'refused' {
     this.fail(name, target, reason);
     return 'refused';
   }
@@ -172,7 +179,7 @@ export class Installer {
   /** Starts a release; the reason if it does not become healthy in its time. */
   private async start(
     name: string,
-    release: Pick<Release, 'version' | 'folder' | 'install'>,
+    release: Pick<PackageRelease, 'version' | 'folder' | 'install'>,
     steps: { readonly restart: StepName; readonly health?: StepName },
   ): Promise<string | undefined> {
     this.step(name, steps.restart);
@@ -186,11 +193,11 @@ export class Installer {
   /** A service needs a moment to come up: its health is asked for until it is good, or its time is over. */
   private async awaitHealth(
     name: string,
-    release: Pick<Release, 'version' | 'folder' | 'install'>,
+    release: Pick<PackageRelease, 'version' | 'folder' | 'install'>,
   ): Promise<CommandEnd> {
     const { install } = release;
     if (install?.health === undefined) return { isGood: true };
-    const deadline = performance.now() + install.timeoutSeconds * SECOND_MS;
+    const deadline = performance.now() + install.timeoutSeconds * COMMAND_SECOND_MS;
     for (;;) {
       const left = Math.max(1, Math.round(deadline - performance.now()));
       const end = await this.run(name, release, install.health, left);
@@ -201,9 +208,9 @@ export class Installer {
 
   private async run(
     name: string,
-    { version, folder, install }: Pick<Release, 'version' | 'folder' | 'install'>,
+    { version, folder, install }: Pick<PackageRelease, 'version' | 'folder' | 'install'>,
     argv: readonly string[] | undefined,
-    timeoutMs = (install?.timeoutSeconds ?? 1) * SECOND_MS,
+    timeoutMs = (install?.timeoutSeconds ?? 1) * COMMAND_SECOND_MS,
   ): Promise<CommandEnd> {
     if (argv === undefined) return { isGood: true };
     const { home, env } = this.options;
@@ -242,7 +249,7 @@ export class Installer {
     log(`${name}: ${target.version} was rolled back: ${reason}`);
   }
 
-  private fail(name: string, target: Release, reason: string): void {
+  private fail(name: string, target: PackageRelease, reason: string): void {
     const { home, log } = this.options;
     this.step(name, 'record-failure');
     home.note(this.change(name, (state) => endFailed(state, target, reason)));

@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const TRY_EVERY_MS = 100;
-const BUSY = 1;
+const LOCK_EVERY_MS = 100;
+const FLOCK_BUSY = 1;
 
 /**
  * Takes the lock of a folder until this process ends, however it ends: `flock` locks the open file, which the kernel closes with the process. Files with a
@@ -18,14 +18,14 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<vo
   for (;;) {
     const { status, error } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', handle] });
     if (status === 0) return;
-    if (status !== BUSY || performance.now() > deadline) {
+    if (status !== FLOCK_BUSY || performance.now() > deadline) {
       closeSync(handle);
       throw new Error(
-        status === BUSY
+        status === FLOCK_BUSY
           ? `another agent uses ${folder}: end it first, or start this one with another --home`
           : `${folder} cannot be locked: ${error?.message ?? `flock ended with ${status}`}; it is a part of util-linux and of BusyBox`,
       );
     }
-    await delay(TRY_EVERY_MS);
+    await delay(LOCK_EVERY_MS);
   }
 }

@@ -4,26 +4,26 @@ import { Agent } from './agent';
 import { killLeftCommand, locateRecord } from './commands';
 import { AgentHome } from './home';
 import { lockFolder } from './lock';
-import { parseSettings, readSecrets, type AgentSettings } from './settings';
-import { findOwnFolder, REPLACED, superviseAgent, type StartedAgent } from './supervisor';
+import { parseSettings, readAgentSecrets, type AgentSettings } from './settings';
+import { findOwnFolder, AGENT_REPLACED, superviseAgent, type StartedAgent } from './supervisor';
 
 /**
  * The agent of a host as a process (docs/reference/agent.md). The main thread starts the agent in a thread: its own program, or a later one that came as a
  * package. It may be killed at any time.
  */
 
-const LOCK_PATIENCE_MS = 10_000;
-const TIMES = { requestMs: 30_000, sliceMs: 5 * 60_000, stallMs: 60_000 };
+const FOLDER_PATIENCE_MS = 10_000;
+const AGENT_TIMES = { requestMs: 30_000, sliceMs: 5 * 60_000, stallMs: 60_000 };
 /** The variables that commands of packages get. */
-const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'XDG_RUNTIME_DIR'];
+const COMMAND_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'XDG_RUNTIME_DIR'];
 
 const writeLine = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 
 async function startSupervisor(args: readonly string[]): Promise<void> {
   const { home, host, files, server } = parseSettings(args);
   // A mistake in the files stops the first start, instead of failing at each poll.
-  readSecrets(files);
-  await lockFolder(home, LOCK_PATIENCE_MS);
+  readAgentSecrets(files);
+  await lockFolder(home, FOLDER_PATIENCE_MS);
   const ending = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ending.abort());
   process.stdout.write(`agent ready: ${host} polls ${server.origin}, in ${home}\n`);
@@ -54,14 +54,21 @@ async function startAgentThread(args: readonly string[]): Promise<void> {
     ...pickOptions(settings),
     ...{ home: new AgentHome(home, host), ownFolder: findOwnFolder(home, host, __filename) },
   });
-  process.exit((await agent.run()) === 'replaced' ? REPLACED : 0);
+  process.exit((await agent.run()) === 'replaced' ? AGENT_REPLACED : 0);
 }
 
 const pickOptions = ({ server, host, labels, allowsHttp, files, spreadMs }: AgentSettings) => ({
-  ...{ server, host, labels, allowsHttp, readSecrets: () => readSecrets(files), times: { ...TIMES, spreadMs } },
+  ...{
+    server,
+    host,
+    labels,
+    allowsHttp,
+    readSecrets: () => readAgentSecrets(files),
+    times: { ...AGENT_TIMES, spreadMs },
+  },
   ...{ makeId: randomUUID, log: writeLine, onStep: () => undefined, chance: Math.random },
   env: Object.fromEntries(
-    PASSED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+    COMMAND_VARIABLES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   ) as Readonly<Record<string, string>>,
   signal: new AbortController().signal,
 });

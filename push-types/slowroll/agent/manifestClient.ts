@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { manifestSchema, SIGNATURE_HEADER, type Manifest, type Report, type ReportPackage } from '../protocol';
 import { AGENT_LIMITS } from './limits';
-import { readAnswer, readRetryAfter, type SmallAnswer, type TlsFiles } from './request';
+import { requestAnswer, readRetryAfter, type SmallAnswer, type TlsFiles } from './request';
 import { isManifestSigned } from './signature';
 
 /** The files of the agent, read again for each request, so that keys and tokens can be replaced while it runs. */
@@ -60,7 +60,7 @@ export class ManifestClient {
       tag === undefined ? {} : { headers: { 'if-none-match': tag } },
     );
     if (answer.status !== 200 && (answer.status !== 304 || tag === undefined)) throw refuseAnswer(url, answer);
-    const manifest = answer.status === 200 ? readManifest(answer, keys) : undefined;
+    const manifest = answer.status === 200 ? parseManifest(answer, keys) : undefined;
     this.areLabelsSent = true;
     if (isStateSent) this.sentState = state;
     if (manifest === undefined) return { kind: 'same' };
@@ -107,7 +107,7 @@ export class ManifestClient {
       ...(body !== undefined && { body }),
     };
     const { timeoutMs } = this.options;
-    const answer = await readAnswer(request, { timeoutMs, mostBytes: AGENT_LIMITS.answerBytes });
+    const answer = await requestAnswer(request, { timeoutMs, mostBytes: AGENT_LIMITS.answerBytes });
     if (answer.status !== UNKNOWN_HOST) return { answer, keys };
     // The next poll introduces the host again, and does not wait for it.
     this.forget();
@@ -118,7 +118,7 @@ export class ManifestClient {
 /** The server has never seen the labels of this host, or forgot them. */
 const UNKNOWN_HOST = 409;
 
-function readManifest({ headers, body }: SmallAnswer, keys: readonly KeyObject[]): Manifest {
+function parseManifest({ headers, body }: SmallAnswer, keys: readonly KeyObject[]): Manifest {
   const header = headers[SIGNATURE_HEADER];
   if (!isManifestSigned(body, typeof header === 'string' ? header : undefined, keys))
     throw new ManifestError('the manifest is not signed by a key that this host trusts');
@@ -136,14 +136,14 @@ function parseBody(body: Buffer): unknown {
   }
 }
 
-const HINTS: Readonly<Record<number, string>> = {
+const STATUS_HINTS: Readonly<Record<number, string>> = {
   401: 'the token of this host is wrong',
   403: 'the token belongs to another host',
   404: 'it knows no such host, or is no manifest server',
 };
 
 function refuseAnswer({ host }: URL, { status, headers }: SmallAnswer): ManifestError {
-  const hint = HINTS[status];
+  const hint = STATUS_HINTS[status];
   return new ManifestError(
     `${host} answered ${status}${hint === undefined ? '' : `: ${hint}`}`,
     readRetryAfter(headers),

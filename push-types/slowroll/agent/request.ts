@@ -39,7 +39,7 @@ export function openAnswer({ method, url, headers, body, tls, signal }: AgentReq
 }
 
 /** A whole answer of at most `mostBytes`. @throws Error if it is longer, or not there in time */
-export async function readAnswer(
+export async function requestAnswer(
   request: Omit<AgentRequest, 'signal'>,
   { timeoutMs, mostBytes }: { readonly timeoutMs: number; readonly mostBytes: number },
 ): Promise<SmallAnswer> {
@@ -77,13 +77,13 @@ export function limitTime(ms: number, message: string): { readonly signal: Abort
 
 const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const OWN_MACHINE = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Why a URL is not used: without TLS others could read the token. */
 export function whyNotUrl(url: URL, allowsHttp: boolean): string | undefined {
   if (url.protocol === 'https:') return undefined;
   if (url.protocol !== 'http:') return `${url.protocol.slice(0, -1)} is neither https nor http`;
-  if (allowsHttp || LOOPBACK.test(url.hostname)) return undefined;
+  if (allowsHttp || OWN_MACHINE.test(url.hostname)) return undefined;
   return `${url.origin} is not encrypted: use https, or --allow-http in a network that you trust`;
 }
 

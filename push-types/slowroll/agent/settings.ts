@@ -26,8 +26,8 @@ interface AgentFiles {
   readonly key?: string | undefined;
 }
 
-const HOST = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-const SECOND_MS = 1_000;
+const HOST_FLAG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const MS_A_SECOND = 1_000;
 
 /** @throws Error that names the flag with the mistake */
 export function parseSettings(args: readonly string[]): AgentSettings {
@@ -48,7 +48,7 @@ export function parseSettings(args: readonly string[]): AgentSettings {
     },
   });
   const allowsHttp = values['allow-http'];
-  if (!HOST.test(values.host))
+  if (!HOST_FLAG.test(values.host))
     throw new Error(`--host ${values.host}: expected letters, digits, dots, dashes and underscores`);
   if ((values.cert === undefined) !== (values.key === undefined))
     throw new Error('--cert and --key are needed together');
@@ -70,7 +70,7 @@ export function parseSettings(args: readonly string[]): AgentSettings {
  * Reads the token, the keys and the certificates.
  * @throws Error if one is missing or damaged, if others can read the token, or if others can write the keys
  */
-export function readSecrets({ token, keys, ca, cert, key }: AgentFiles): AgentSecrets {
+export function readAgentSecrets({ token, keys, ca, cert, key }: AgentFiles): AgentSecrets {
   refuseMode(token, 0o077, 'others can read it: chmod 600');
   refuseMode(keys, 0o022, 'others can write it, and so sign manifests: chmod 644');
   if (key !== undefined) refuseMode(key, 0o077, 'others can read it: chmod 600');
@@ -124,5 +124,5 @@ function parseLabels(pairs: readonly string[]): Readonly<Record<string, string>>
 
 function parseSeconds(name: string, text: string): number {
   if (!/^\d{1,5}(\.\d{1,3})?$/.test(text)) throw new Error(`--${name} ${text}: expected a number of seconds`);
-  return Number(text) * SECOND_MS;
+  return Number(text) * MS_A_SECOND;
 }

@@ -59,17 +59,17 @@ export const agentStateSchema = z.object({
   packages: z.record(z.string(), packageStateSchema),
 });
 
-export type Release = z.output<typeof releaseSchema>;
+export type PackageRelease = z.output<typeof releaseSchema>;
 export type InstallStep = z.output<typeof stepSchema>;
 export type PackageState = z.output<typeof packageStateSchema>;
 export type AgentState = z.output<typeof agentStateSchema>;
 
 export const emptyAgentState = (host: string): AgentState => ({ format: 1, host, serial: 0, packages: {} });
 
-const NOTHING: PackageState = { generation: 0, releases: [], superseded: [] };
+const NO_PACKAGE: PackageState = { generation: 0, releases: [], superseded: [] };
 
 /** The state of a package, also of one that was never here. */
-export const getPackage = (state: AgentState, name: string): PackageState => state.packages[name] ?? NOTHING;
+export const getPackage = (state: AgentState, name: string): PackageState => state.packages[name] ?? NO_PACKAGE;
 
 export const setPackage = (state: AgentState, name: string, next: PackageState): AgentState => ({
   ...state,

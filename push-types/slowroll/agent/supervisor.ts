@@ -26,7 +26,7 @@ export interface SupervisorOptions {
 }
 
 /** The exit code of an agent that installed its successor. */
-export const REPLACED = 75;
+export const AGENT_REPLACED = 75;
 
 const FIRST_PAUSE_MS = 1_000;
 const MOST_PAUSE_MS = 60_000;
@@ -49,7 +49,7 @@ export async function superviseAgent(options: SupervisorOptions): Promise<void> 
       giveUpTrial(options, `it did not report within ${trialMs} ms`);
       continue;
     }
-    if (end === REPLACED) {
+    if (end === AGENT_REPLACED) {
       pause = FIRST_PAUSE_MS;
       continue;
     }

@@ -25,7 +25,7 @@ import {
   type TarEntry,
   type TarSink,
 } from '../../hosts/tarEntries';
-import { syncFolder, writeFully } from './disk';
+import { flushFolder, writeFully } from './disk';
 import { AGENT_LIMITS } from './limits';
 
 /** Beside the releases, while an archive is unpacked. */
@@ -58,7 +58,7 @@ export async function unpackArchive({ archive, into, mostBytes, mostEntries }: U
     inspector.end();
     sink.finish();
     renameSync(beside, into);
-    syncFolder(dirname(into));
+    flushFolder(dirname(into));
   } catch (error) {
     sink.abandon();
     rmSync(beside, { recursive: true, force: true });
@@ -126,7 +126,7 @@ class FolderSink implements TarSink {
   /** All files are on the disk; now their names. */
   finish(): void {
     this.close();
-    for (const folder of this.made) syncFolder(join(this.root, folder));
+    for (const folder of this.made) flushFolder(join(this.root, folder));
   }
 
   private makeFolder(name: string): void {

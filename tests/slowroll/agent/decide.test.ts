@@ -20,7 +20,7 @@ import {
   getPackage,
   setPackage,
   type PackageState,
-  type Release,
+  type PackageRelease,
 } from '../../../push-types/slowroll/agent/state';
 import type { Manifest, ManifestPackage } from '../../../push-types/slowroll/protocol';
 
@@ -36,7 +36,7 @@ const manifest = (packages: readonly ManifestPackage[], change: Partial<Manifest
   ...{ host: 'web-1', serial: 7, packages: [...packages], pollAfterSeconds: 60 },
   ...change,
 });
-const release = (version: string, generation: number): Release => ({
+const release = (version: string, generation: number): PackageRelease => ({
   ...{ version, generation, digest: digest(version), folder: nameFolder(version, generation) },
 });
 

@@ -1,7 +1,9 @@
 import { chmodSync, copyFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { parseSettings, readSecrets } from '../../../push-types/slowroll/agent/settings';
+import { join } from 'node:path';
+import { AGENT_LIMITS } from '../../../push-types/slowroll/agent/limits';
+import { parseSettings, readAgentSecrets } from '../../../push-types/slowroll/agent/settings';
 import { AgentHost } from '../../builders/agentHost';
 import { FakeManifestServer } from '../../builders/manifestServer';
 import { makeCertificates } from '../../configerator/certificates';
@@ -79,7 +81,7 @@ describe('a server with TLS', () => {
   const round = async (change: { ca?: string; cert?: string; key?: string }): Promise<string> => {
     const secrets = { token: host.file('token'), keys: host.file('keys.pem'), ...change };
     host.lines.length = 0;
-    await host.agent({ server: new URL(url), readSecrets: () => readSecrets(secrets) }).round();
+    await host.agent({ server: new URL(url), readSecrets: () => readAgentSecrets(secrets) }).round();
     return host.lines.join('\n');
   };
 
@@ -99,4 +101,23 @@ describe('a server with TLS', () => {
       'client.key has the mode 644, so others can read it',
     );
   });
+});
+
+test('docs/reference/agent.md has every limit, and every flag', () => {
+  const page = readFileSync(join(__dirname, '../../../docs/reference/agent.md'), 'utf8');
+  const units: readonly (readonly [size: number, name: string])[] = [
+    [1024 ** 3, 'GB'],
+    [1024 ** 2, 'MB'],
+    [1024, 'kB'],
+  ];
+  const write = (name: string, value: number): string => {
+    const [size, unit] = units.find(([one]) => value >= one) ?? [1, ''];
+    if (name.endsWith('Bytes')) return `${value / size} ${unit}`;
+    return `${value.toLocaleString('en')}${name.endsWith('Characters') ? ' characters' : ''}`;
+  };
+  const [, table = ''] = page.split('## Limits of an agent');
+  const values = [...table.matchAll(/\| ([^|]+) \|$/gm)].map(([, value = '']) => value).slice(1);
+  expect(values).toEqual(Object.entries(AGENT_LIMITS).map(([name, value]) => write(name, value)));
+  const flags = NEEDED.concat('--host', '--home', '--label', '--ca', '--cert', '--key', '--allow-http', '--spread');
+  for (const flag of flags.filter((one) => one.startsWith('--'))) expect(page).toContain(`\`${flag}`);
 });
