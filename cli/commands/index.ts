@@ -69,9 +69,10 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
     heading: 'Processes:',
     files: [
       command(
-        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy', 'push-type', 'agent'],
+        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy', 'push-type'],
         async () => (await import('./processes')).processCommands,
       ),
+      command(['agent'], async () => (await import('./agent')).agentCommand),
       command(['dev'], async () => (await import('./dev')).devCommand),
       command(['demo'], async () => (await import('./demo')).demoCommand),
       command(['simulate'], async () => (await import('./simulate')).simulateCommand),
