@@ -3,7 +3,7 @@ import { collect, flags, runProcess } from './processes';
 
 interface AgentCommandOptions extends GlobalOptions {
   readonly server: string;
-  readonly tokenFile: string;
+  readonly tokenFile?: string;
   readonly keys: string;
   readonly host?: string;
   readonly home?: string;
@@ -21,7 +21,7 @@ export const agentCommand: Register = (program, cli) => {
     .command('agent')
     .description('run the agent of this host, which polls a manifest server (docs/guides/agent.md)')
     .requiredOption('--server <url>', 'the manifest server')
-    .requiredOption('--token-file <file>', 'the token of this host; no other user may read it')
+    .option('--token-file <file>', 'the token of this host; no other user may read it (not needed with --cert)')
     .requiredOption('--keys <file>', 'the public keys that may sign manifests, in PEM')
     .option('--host <name>', 'the name of this host (default: its own)')
     .option('--home <dir>', 'the folder of its state and packages (default /var/lib/conveyor-agent)')

@@ -5,7 +5,7 @@ import { acceptManifest, computeWait, listReports, planPackage, whyNotAccept, ty
 import { removeOthers } from './disk';
 import { downloadPart, nameDownload } from './download';
 import { Installer, type InstallerOptions } from './installer';
-import { ManifestClient, ManifestError, type AgentSecrets } from './manifestClient';
+import { ManifestClient, ManifestError, writeBearer, type AgentSecrets } from './manifestClient';
 import { whyNotUrl } from './request';
 import { AGENT_PACKAGE, getPackage } from './state';
 
@@ -187,7 +187,7 @@ export class Agent {
     return downloadPart({
       ...{ url, digest: wanted.digest, size: wanted.size, folder: home.downloads },
       ...{ sliceMs: times.sliceMs, stallMs: times.stallMs },
-      headers: isOwn ? { authorization: `Bearer ${token}` } : {},
+      headers: isOwn ? writeBearer(token) : {},
       tls: isOwn ? tls : { ca: tls.ca },
     });
   }

@@ -6,7 +6,8 @@ import { isManifestSigned } from './signature';
 
 /** The files of the agent, read again for each request, so that keys and tokens can be replaced while it runs. */
 export interface AgentSecrets {
-  readonly token: string;
+  /** Undefined if a certificate stands for the host. */
+  readonly token: string | undefined;
   readonly keys: readonly KeyObject[];
   readonly tls: TlsFiles;
 }
@@ -103,7 +104,7 @@ export class ManifestClient {
   ): Promise<{ readonly answer: SmallAnswer; readonly keys: readonly KeyObject[] }> {
     const { token, keys, tls } = this.options.readSecrets();
     const request = {
-      ...{ method, url, tls, headers: { ...headers, authorization: `Bearer ${token}` } },
+      ...{ method, url, tls, headers: { ...headers, ...writeBearer(token) } },
       ...(body !== undefined && { body }),
     };
     const { timeoutMs } = this.options;
@@ -114,6 +115,10 @@ export class ManifestClient {
     throw new ManifestError(`${url.host} does not know this host any more`);
   }
 }
+
+/** The header with a token. */
+export const writeBearer = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /** The server has never seen the labels of this host, or forgot them. */
 const UNKNOWN_HOST = 409;

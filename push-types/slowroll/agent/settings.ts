@@ -19,7 +19,7 @@ export interface AgentSettings {
 }
 
 interface AgentFiles {
-  readonly token: string;
+  readonly token?: string | undefined;
   readonly keys: string;
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -52,6 +52,11 @@ export function parseSettings(args: readonly string[]): AgentSettings {
     throw new Error(`--host ${values.host}: expected letters, digits, dots, dashes and underscores`);
   if ((values.cert === undefined) !== (values.key === undefined))
     throw new Error('--cert and --key are needed together');
+  const token = values['token-file'];
+  if (token === undefined && values.cert === undefined)
+    throw new Error(
+      '--token-file is missing: the server knows this host by a token, or by a certificate (docs/reference/agent.md)',
+    );
   return {
     ...{
       server: parseServer(needFlag('server', values.server), allowsHttp),
@@ -60,7 +65,7 @@ export function parseSettings(args: readonly string[]): AgentSettings {
     },
     ...{ labels: parseLabels(values.label), allowsHttp, spreadMs: parseSeconds('spread', values.spread) },
     files: {
-      ...{ token: needFlag('token-file', values['token-file']), keys: needFlag('keys', values.keys) },
+      ...{ token, keys: needFlag('keys', values.keys) },
       ...{ ca: values.ca, cert: values.cert, key: values.key },
     },
   };
@@ -71,13 +76,21 @@ export function parseSettings(args: readonly string[]): AgentSettings {
  * @throws Error if one is missing or damaged, if others can read the token, or if others can write the keys
  */
 export function readAgentSecrets({ token, keys, ca, cert, key }: AgentFiles): AgentSecrets {
-  refuseMode(token, 0o077, 'others can read it: chmod 600');
   refuseMode(keys, 0o022, 'others can write it, and so sign manifests: chmod 644');
   if (key !== undefined) refuseMode(key, 0o077, 'others can read it: chmod 600');
-  const text = readFileSync(token, 'utf8').trim();
-  if (!/^[\x21-\x7e]{1,4096}$/.test(text)) throw new Error(`${token} has no token: expected one line of text`);
   const read = (file: string | undefined): Buffer | undefined => (file === undefined ? undefined : readFileSync(file));
-  return { token: text, keys: parseKeys(keys), tls: { ca: read(ca), cert: read(cert), key: read(key) } };
+  return {
+    token: token === undefined ? undefined : readTokenFile(token),
+    keys: parseKeys(keys),
+    tls: { ca: read(ca), cert: read(cert), key: read(key) },
+  };
+}
+
+function readTokenFile(file: string): string {
+  refuseMode(file, 0o077, 'others can read it: chmod 600');
+  const text = readFileSync(file, 'utf8').trim();
+  if (!/^[\x21-\x7e]{1,4096}$/.test(text)) throw new Error(`${file} has no token: expected one line of text`);
+  return text;
 }
 
 function parseKeys(file: string): AgentSecrets['keys'] {

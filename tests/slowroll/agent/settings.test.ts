@@ -37,7 +37,7 @@ describe('the flags', () => {
   ])('take %s', (_, flags, expected) => expect(parseSettings([...NEEDED, ...flags])).toMatchObject(expected as object));
 
   test.each<[string, readonly string[], string]>([
-    ['no token', ['--token-file', ''], '--token-file is missing'],
+    ['no keys', ['--keys', ''], '--keys is missing'],
     ['a server that is no URL', ['--server', 'slowroll'], '--server slowroll: expected a URL'],
     ['plain http to another machine', ['--server', 'http://10.0.0.1'], 'is not encrypted: use https, or --allow-http'],
     ['another protocol', ['--server', 'ftp://10.0.0.1'], 'ftp is neither https nor http'],
@@ -47,6 +47,16 @@ describe('the flags', () => {
     ['a pace that is no number', ['--spread', 'soon'], '--spread soon: expected a number'],
     ['a flag that does not exist', ['--servers', 'x'], "Unknown option '--servers'"],
   ])('refuse %s', (_, flags, reason) => expect(() => parseSettings([...NEEDED, ...flags])).toThrow(reason));
+});
+
+test('a token is needed, unless a certificate stands for the host', () => {
+  const withoutToken = NEEDED.filter((_, index) => index < 2 || index > 3);
+  expect(() => parseSettings(withoutToken)).toThrow(
+    '--token-file is missing: the server knows this host by a token, or',
+  );
+  const { files } = parseSettings([...withoutToken, '--cert', 'host.pem', '--key', 'host.key']);
+  expect(files).toMatchObject({ cert: 'host.pem', key: 'host.key' });
+  expect(files.token).toBeUndefined();
 });
 
 describe('a server with TLS', () => {
