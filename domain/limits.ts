@@ -753,3 +753,41 @@ export const HOSTS_LIMITS = {
     'a revert goes back to a recent one',
   ),
 } as const satisfies Record<string, Limit>;
+
+const ONE_COMMIT = 'one commit of the push type changes it';
+
+/** Limits of the push type `git-commit`. */
+export const GIT_COMMIT_LIMITS = {
+  settings: refuseAbove('the settings of git-commit', 1024 * KB, 'bytes', TO_READ),
+  repositories: refuseAbove('the number of repositories', 100, 'entries', 'each has a copy on the disk'),
+  environments: refuseAbove('the number of environments', 500, 'entries', ONE_COMMIT),
+  clusters: refuseAbove('the number of clusters of an environment', 500, 'entries', ONE_COMMIT),
+  name: refuseAbove('a name of a service, an environment or a cluster', 63, 'bytes', 'paths and URLs contain it'),
+  labels: refuseAbove('the number of labels of an environment', 50, 'entries', TO_READ),
+  paths: refuseAbove('the number of patterns under paths of a repository', 64, 'entries', TO_READ),
+  path: refuseAbove('the path of a file', 512, 'bytes', 'the message of a commit names it'),
+  keyPath: refuseAbove('the number of keys that lead to a field', 32, 'entries', TO_READ),
+  value: refuseAbove('the value of a field', 512, 'bytes', 'it is on one line of the file'),
+  file: refuseAbove('a file in which a field is changed', 512 * KB, 'bytes', 'it is read at each look'),
+  copy: refuseAbove('the copy of a repository', 2 * 1024 * 1024 * KB, 'bytes', 'a server may send without end'),
+  history: cut('the commits that a new copy has', 500, 'entries', 'a repeated update is found among them'),
+  answer: refuseAbove(
+    'the answer of Argo CD, Flux, a program or a URL',
+    8 * 1024 * KB,
+    'bytes',
+    'it is kept in memory',
+  ),
+  arguments: refuseAbove('the number of arguments of a program', 64, 'entries', TO_READ),
+  pushes: refuseAbove(
+    'the number of pushes of one commit in a round',
+    5,
+    'entries',
+    'others push too; the next round continues',
+  ),
+  values: cut(
+    'the versions of a unit whose values are remembered',
+    100,
+    'entries',
+    'a revert goes back to a recent one',
+  ),
+} as const satisfies Record<string, Limit>;

@@ -27,6 +27,12 @@ interface HostsOptions extends ProcessOptions {
   readonly prometheus?: string;
 }
 
+interface GitCommitOptions extends ProcessOptions {
+  readonly settings: string;
+  readonly home?: string;
+  readonly prometheus?: string;
+}
+
 interface ProxyOptions extends GlobalOptions {
   readonly host?: string;
   readonly repository: string;
@@ -157,9 +163,8 @@ const registerConfiguration: Register = (program, cli) => {
 
 /** The push types that are shipped. */
 const registerPushTypes: Register = (program, cli) => {
-  program
-    .command('push-type')
-    .description('run a push type that is shipped')
+  const pushTypes = program.command('push-type').description('run a push type that is shipped');
+  pushTypes
     .command('hosts')
     .description('run the push type for hosts over SSH, with systemd (docs/guides/hosts.md)')
     .requiredOption('--inventory <file>', 'the hosts and the settings (docs/reference/hosts.md)')
@@ -174,6 +179,24 @@ const registerPushTypes: Register = (program, cli) => {
         return runProcess(call, 'push-types/hosts/main.js', [
           ...place(call),
           ...flags({ inventory, home, prometheus }),
+        ]);
+      }),
+    );
+  pushTypes
+    .command('git-commit')
+    .description('run the push type for deploys by commits that Argo CD or Flux applies (docs/guides/gitops.md)')
+    .requiredOption('--settings <file>', 'the repositories and environments (docs/reference/git-commit.md)')
+    .option('--port <n>', 'port (default 4650)')
+    .option('--host <address>', HOST_HELP)
+    .option('--home <dir>', 'the folder of its state and of copies of repositories (default .conveyor/git-commit)')
+    .option('--prometheus <url>', 'the Prometheus by which it judges health (default: it measures nothing)')
+    .addHelpText('after', examples('conveyor push-type git-commit --settings gitops.yaml'))
+    .action(
+      cli.handle<GitCommitOptions>((call) => {
+        const { settings, home, prometheus } = call.options;
+        return runProcess(call, 'push-types/git-commit/main.js', [
+          ...place(call),
+          ...flags({ settings, home, prometheus }),
         ]);
       }),
     );

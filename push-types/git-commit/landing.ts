@@ -1,0 +1,288 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GIT_COMMIT_LIMITS } from '../../sdk';
+import { beginChange, nextChanges, pendingSlots, unfinished, unitOf, type Memory } from '../../sdk/updates';
+import { RefusedError, type Branch, type CommitInfo } from './branch';
+import {
+  closeSlot,
+  findClusterPath,
+  getDefinition,
+  isLanded,
+  isRevert,
+  landSlot,
+  listBySlot,
+  listClusters,
+  openSlot,
+  type CommitState,
+} from './commitState';
+import { describePlace, writeField } from './fileField';
+import { mentionsCluster, nameUpdate, writeMessage } from './message';
+import { readOrExplain, type FieldReader, type Reading } from './readings';
+
+/** Brings changes into Git: each update by one commit for all of its clusters that change together. */
+
+export interface LandingPlace {
+  readonly state: CommitState;
+  readonly memory: Memory;
+  readonly branch: Branch;
+  readonly reader: FieldReader;
+  readonly countAtOnce: (unit: string) => number;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  /** Called between the steps of a change. */
+  readonly onStep?: ((step: LandingStep) => void) | undefined;
+}
+
+export type LandingStep = 'begun' | 'made' | 'pushed' | 'landed';
+
+/** The field of one cluster that is to change. */
+interface FieldStep {
+  readonly unit: string;
+  readonly index: number;
+  readonly cluster: string;
+  readonly path: string;
+  readonly updateId: string;
+  readonly version: string;
+  readonly value: string;
+  readonly isBegun: boolean;
+}
+
+/** @returns the newest commit of the branch. @throws AwayError: what has begun is looked for in the next round */
+export async function landChanges(place: LandingPlace, units: readonly string[], tip: string): Promise<string> {
+  let base = tip;
+  for (let nth = 1; ; nth += 1) {
+    const result = await landOnce(place, units, base);
+    if (result !== 'stale') return result;
+    if (nth >= GIT_COMMIT_LIMITS.pushes.max) break;
+    await delay(50 * nth * (1 + Math.random()));
+    base = await place.branch.refresh();
+  }
+  for (const step of listSteps(place, units))
+    noteReason(
+      place.state,
+      step.unit,
+      step.updateId,
+      `others push all the time: ${GIT_COMMIT_LIMITS.pushes.max} pushes were too late; the next round tries again`,
+    );
+  return base;
+}
+
+/** Ends all changes that are not in Git, such as after the key was revoked. */
+export function giveUpChanges(place: LandingPlace, units: readonly string[], reason: string): void {
+  for (const step of listSteps(place, units)) giveUp(place, step, reason);
+}
+
+/** The reason why an update does not advance. */
+export function noteReason(state: CommitState, unit: string, updateId: string, reason: string): void {
+  const update = state.updates[updateId]?.units[unit];
+  if (update?.state === 'active') update.reason = reason;
+}
+
+async function landOnce(place: LandingPlace, units: readonly string[], tip: string): Promise<string> {
+  const texts = new Map<string, string>();
+  const groups = new Map<string, FieldStep[]>();
+  for (const step of listSteps(place, units)) groups.set(step.updateId, [...(groups.get(step.updateId) ?? []), step]);
+  let base = tip;
+  for (const [updateId, steps] of groups) {
+    const result = await landUpdate(place, { updateId, steps, base, texts }).catch((error: unknown) => {
+      if (!(error instanceof RefusedError)) throw error;
+      for (const step of steps) giveUp(place, step, error.message);
+      texts.clear();
+      return base;
+    });
+    if (result === 'stale') return 'stale';
+    base = result;
+  }
+  return base;
+}
+
+interface UpdateLanding {
+  readonly updateId: string;
+  readonly steps: readonly FieldStep[];
+  readonly base: string;
+  /** The files as the commits of this round leave them. */
+  readonly texts: Map<string, string>;
+}
+
+async function landUpdate(place: LandingPlace, landing: UpdateLanding): Promise<string> {
+  const { state, memory, branch, now, onStep } = place;
+  const { updateId, steps, base, texts } = landing;
+  const own = await branch.findCommits(base, nameUpdate(updateId));
+  await loadTexts(place, landing);
+  const writes: (FieldStep & { readonly from: string })[] = [];
+  for (const step of steps) {
+    const found = await decideStep(place, step, own, landing);
+    if (found.kind === 'refused') {
+      giveUp(place, step, found.reason);
+      continue;
+    }
+    beginStep(place, step);
+    if (found.kind === 'write') writes.push({ ...step, from: found.from });
+    else
+      landSlot(state, step.unit, step.index, step.value, {
+        update: updateId,
+        at: now(),
+        ...(found.commit && { commit: found.commit }),
+      });
+  }
+  memory.save();
+  if (writes.length === 0) return base;
+  onStep?.('begun');
+  const files = new Map<string, string>();
+  for (const { path, unit, value } of writes)
+    files.set(path, writeField(files.get(path) ?? texts.get(path) ?? '', getDefinition(state, unit).field, value));
+  const message = writeMessage(
+    {
+      ...{ updateId, version: writes[0]?.version ?? '', origin: state.origins?.[updateId] },
+      updatedBy: state.updates[updateId]?.updatedBy ?? [],
+    },
+    writes.map(({ unit, cluster, path, from, value }) => ({ unit, cluster, path, from, to: value })),
+  );
+  const commit = await branch.commit({ base, files, message, at: now() });
+  onStep?.('made');
+  if ((await branch.push(commit)) === 'stale') return 'stale';
+  onStep?.('pushed');
+  for (const { unit, index, value } of writes)
+    landSlot(state, unit, index, value, { update: updateId, commit, at: now() });
+  for (const [path, text] of files) texts.set(path, text);
+  memory.save();
+  onStep?.('landed');
+  place.log(`${updateId}: ${writes.length} fields are changed by ${commit}`);
+  return commit;
+}
+
+type Decision =
+  | { readonly kind: 'write'; readonly from: string }
+  | { readonly kind: 'there'; readonly commit?: string | undefined }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Compares a field with what it should have been: a value that another has written is never replaced. */
+async function decideStep(
+  place: LandingPlace,
+  step: FieldStep,
+  own: readonly CommitInfo[],
+  { base, texts }: UpdateLanding,
+): Promise<Decision> {
+  const { field } = getDefinition(place.state, step.unit);
+  const text = texts.get(step.path);
+  const reading: Reading =
+    text === undefined
+      ? { trouble: `${step.path} is not in the branch any more` }
+      : readOrExplain(text, step.path, field);
+  if ('trouble' in reading) return { kind: 'refused', reason: reading.trouble };
+  const commit = own.find(({ message }) => mentionsCluster(message, step.unit, step.cluster))?.id;
+  if (reading.value === step.value) return { kind: 'there', commit };
+  const held = listBySlot(place.state, 'held', step.unit)[step.index];
+  if (commit === undefined && reading.value === held) return { kind: 'write', from: reading.value };
+  const who = await explainChange(place, {
+    ...step,
+    tip: base,
+    expected: commit === undefined ? (held ?? '') : step.value,
+  });
+  return { kind: 'refused', reason: who };
+}
+
+/** Who has changed a field, by which commit, and what to do. */
+export async function explainChange(
+  { state, branch, reader }: Pick<LandingPlace, 'state' | 'branch' | 'reader'>,
+  {
+    unit,
+    path,
+    tip,
+    expected,
+  }: { readonly unit: string; readonly path: string; readonly tip: string; readonly expected: string },
+): Promise<string> {
+  const { field } = getDefinition(state, unit);
+  const readAt = async (revision: string | undefined): Promise<string | undefined> => {
+    const reading =
+      revision === undefined ? undefined : await reader.readOne(revision, path, field).catch(() => undefined);
+    return reading !== undefined && 'value' in reading ? reading.value : undefined;
+  };
+  const value = await readAt(tip);
+  for (const { id, parent, author, message } of await branch.listChanges(tip, path)) {
+    if ((await readAt(id)) !== value || (await readAt(parent)) === value) continue;
+    const [subject = ''] = message.split('\n');
+    return `${path}: ${describePlace(field)} was ${expected}, and ${author} changed it to ${value} in ${id.slice(0, 12)} (${subject.slice(0, 100)}); that stays: revert that commit by hand, or release again to deploy over it`;
+  }
+  return `${path}: ${describePlace(field)} was ${expected}, and another changed it to ${value}; that stays: set it by hand, or release again to deploy over it`;
+}
+
+/** All changes that may land now: those that have begun, all of reverts, and of forward updates as many clusters as change together. */
+function listSteps(place: LandingPlace, units: readonly string[]): FieldStep[] {
+  return units.flatMap((unit) => [...listBegunSteps(place.state, unit), ...listNewSteps(place, unit)]);
+}
+
+function listBegunSteps(state: CommitState, unit: string): FieldStep[] {
+  return unitOf(state, unit).slots.flatMap((slot, index) => {
+    if (slot.state !== 'updating' || slot.update === null || isLanded(state, unit, index)) return [];
+    const { state: progress = 'ended' } = state.updates[slot.update]?.units[unit] ?? {};
+    if (progress === 'active')
+      return describeStep(state, unit, index, { updateId: slot.update, version: slot.version, isBegun: true });
+    // A cancelled change that is not in Git never comes there.
+    if (progress !== 'paused') closeSlot(state, unit, index);
+    return [];
+  });
+}
+
+function listNewSteps({ state, countAtOnce, now }: LandingPlace, unit: string): FieldStep[] {
+  const { slots } = unitOf(state, unit);
+  const active = unfinished(state, unit).filter((id) => state.updates[id]?.units[unit]?.state === 'active');
+  const reverts = active
+    .filter((id) => isRevert(state, id))
+    .flatMap((updateId) =>
+      pendingSlots(state, unit, updateId)
+        .filter((index) => slots[index]?.update !== updateId || slots[index].state !== 'updating')
+        .flatMap((index) =>
+          describeStep(state, unit, index, {
+            updateId,
+            version: state.updates[updateId]?.units[unit]?.version ?? '',
+            isBegun: false,
+          }),
+        ),
+    );
+  const busy = slots.filter((slot) => slot.state === 'updating').length;
+  const pace = { atOnce: Math.max(0, countAtOnce(unit) - busy), mostOut: 2 * slots.length, now: now() };
+  const forward = nextChanges(state, unit, pace).flatMap(({ index, update }) =>
+    update === undefined || isRevert(state, update.id)
+      ? []
+      : describeStep(state, unit, index, { updateId: update.id, version: update.version, isBegun: false }),
+  );
+  return [...reverts, ...forward.filter(({ index }) => !reverts.some((one) => one.index === index))];
+}
+
+function describeStep(
+  state: CommitState,
+  unit: string,
+  index: number,
+  change: Pick<FieldStep, 'updateId' | 'version' | 'isBegun'>,
+): FieldStep[] {
+  const path = findClusterPath(state, unit, index);
+  const value = state.values?.[unit]?.[change.version];
+  if (path === undefined || value === undefined) return [];
+  return [{ unit, index, cluster: listClusters(state, unit)[index] ?? '', path, value, ...change }];
+}
+
+async function loadTexts({ branch }: LandingPlace, { steps, base, texts }: UpdateLanding): Promise<void> {
+  const missing = [...new Set(steps.map(({ path }) => path))].filter((path) => !texts.has(path));
+  if (missing.length === 0) return;
+  for (const [path, file] of await branch.read(base, missing)) if ('text' in file) texts.set(path, file.text);
+}
+
+function beginStep({ state, now }: LandingPlace, { unit, index, updateId, version, isBegun }: FieldStep): void {
+  const slot = unitOf(state, unit).slots[index];
+  if (slot === undefined || isBegun) return;
+  openSlot(state, unit, index);
+  beginChange(unitOf(state, unit), { slot, index, update: { id: updateId, version } }, now());
+}
+
+/** The update fails in this unit, and the cluster keeps what it has: nothing of the change is in Git. */
+function giveUp(
+  { state, log }: LandingPlace,
+  { unit, index, cluster, updateId, isBegun }: FieldStep,
+  reason: string,
+): void {
+  const slot = unitOf(state, unit).slots[index];
+  if (isBegun || (slot?.state === 'updating' && slot.update === updateId)) closeSlot(state, unit, index);
+  const update = state.updates[updateId]?.units[unit];
+  if (update && update.state === 'active') Object.assign(update, { state: 'failed', reason });
+  log(`${unit}/${cluster}: ${reason}`);
+}
