@@ -791,3 +791,28 @@ export const GIT_COMMIT_LIMITS = {
     'a revert goes back to a recent one',
   ),
 } as const satisfies Record<string, Limit>;
+
+const OF_A_MILLION = 'a fleet has a million of them';
+const ANY_HOST = 'any of a million hosts may send one';
+const A_SCAN = 'each call of a deploy passes over the hosts of each unit';
+
+/** Limits of the push type `slowroll`: its settings, and the hosts that poll it. */
+export const SLOWROLL_LIMITS = {
+  settings: refuseAbove('a file of settings', 1024 * KB, 'bytes', TO_READ),
+  hosts: refuseAbove('the number of hosts of a server', 2_000_000, 'entries', A_SCAN),
+  name: refuseAbove('the name of a host or region', 128, 'bytes', OF_A_MILLION),
+  regions: refuseAbove('the number of regions', 100, 'entries', A_SCAN),
+  packages: refuseAbove('the number of packages', 50, 'entries', 'hosts send what they run of each in a header'),
+  labels: refuseAbove('the number of labels of a host', 32, 'entries', OF_A_MILLION),
+  labelBytes: refuseAbove('the labels of a host', 2 * KB, 'bytes', OF_A_MILLION),
+  labelSets: refuseAbove('the number of different sets of labels', 65_535, 'entries', 'a host refers to one of them'),
+  state: refuseAbove('the state in a poll', 4 * KB, 'bytes', 'it is part of an address'),
+  report: refuseAbove('a report', 512 * KB, 'bytes', ANY_HOST),
+  requests: refuseAbove('the number of requests of hosts under way', 2_000, 'entries', ANY_HOST),
+  downloads: refuseAbove('the number of downloads under way', 500, 'entries', 'each has a file and a connection'),
+  pollsASecond: refuseAbove('the number of requests of a host in a second', 5, 'entries', ANY_HOST),
+  listed: refuseAbove('the number of hosts in one answer', 10_000, 'entries', 'the answer is made in memory'),
+  decisions: cut('the number of decisions of a unit that are kept', 500, 'entries', 'one file has all of them'),
+  strangeVersions: cut('the number of versions that were reported and never decided', 10_000, 'entries', ANY_HOST),
+  packageBytes: refuseAbove('a package', 2 * 1024 * 1024 * KB, 'bytes', 'hosts need room for it twice'),
+} as const satisfies Record<string, Limit>;

@@ -69,9 +69,10 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files
     heading: 'Processes:',
     files: [
       command(
-        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy', 'push-type'],
+        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy'],
         async () => (await import('./processes')).processCommands,
       ),
+      command(['push-type'], async () => (await import('./pushTypes')).pushTypeCommand),
       command(['agent'], async () => (await import('./agent')).agentCommand),
       command(['dev'], async () => (await import('./dev')).devCommand),
       command(['demo'], async () => (await import('./demo')).demoCommand),

@@ -21,18 +21,6 @@ interface ConfigServiceOptions extends ProcessOptions {
   readonly state?: string;
 }
 
-interface HostsOptions extends ProcessOptions {
-  readonly inventory: string;
-  readonly home?: string;
-  readonly prometheus?: string;
-}
-
-interface GitCommitOptions extends ProcessOptions {
-  readonly settings: string;
-  readonly home?: string;
-  readonly prometheus?: string;
-}
-
 interface ProxyOptions extends GlobalOptions {
   readonly host?: string;
   readonly repository: string;
@@ -49,7 +37,7 @@ interface ProxyOptions extends GlobalOptions {
   readonly etcdKey?: string;
 }
 
-const HOST_HELP = 'the address to listen on (default: 127.0.0.1, for this machine alone)';
+export const HOST_HELP = 'the address to listen on (default: 127.0.0.1, for this machine alone)';
 
 export const processCommands: Register = (program, cli) => {
   program
@@ -109,7 +97,6 @@ export const processCommands: Register = (program, cli) => {
       ),
     );
   registerConfiguration(program, cli);
-  registerPushTypes(program, cli);
 };
 
 /** The processes of configuration. */
@@ -157,47 +144,6 @@ const registerConfiguration: Register = (program, cli) => {
         };
         const given = flags({ host, repository, cache, etcd, ...door, port, peers, 'packages-mb': packagesMb });
         return runProcess(call, 'configerator/proxy/main.js', [...given, ...labels]);
-      }),
-    );
-};
-
-/** The push types that are shipped. */
-const registerPushTypes: Register = (program, cli) => {
-  const pushTypes = program.command('push-type').description('run a push type that is shipped');
-  pushTypes
-    .command('hosts')
-    .description('run the push type for hosts over SSH, with systemd (docs/guides/hosts.md)')
-    .requiredOption('--inventory <file>', 'the hosts and the settings (docs/reference/hosts.md)')
-    .option('--port <n>', 'port (default 4640)')
-    .option('--host <address>', HOST_HELP)
-    .option('--home <dir>', 'the folder of its state and packages (default .conveyor/hosts)')
-    .option('--prometheus <url>', 'the Prometheus by which it judges health (default: only the crashes that it saw)')
-    .addHelpText('after', examples('conveyor push-type hosts --inventory hosts.yaml'))
-    .action(
-      cli.handle<HostsOptions>((call) => {
-        const { inventory, home, prometheus } = call.options;
-        return runProcess(call, 'push-types/hosts/main.js', [
-          ...place(call),
-          ...flags({ inventory, home, prometheus }),
-        ]);
-      }),
-    );
-  pushTypes
-    .command('git-commit')
-    .description('run the push type for deploys by commits that Argo CD or Flux applies (docs/guides/gitops.md)')
-    .requiredOption('--settings <file>', 'the repositories and environments (docs/reference/git-commit.md)')
-    .option('--port <n>', 'port (default 4650)')
-    .option('--host <address>', HOST_HELP)
-    .option('--home <dir>', 'the folder of its state and of copies of repositories (default .conveyor/git-commit)')
-    .option('--prometheus <url>', 'the Prometheus by which it judges health (default: it measures nothing)')
-    .addHelpText('after', examples('conveyor push-type git-commit --settings gitops.yaml'))
-    .action(
-      cli.handle<GitCommitOptions>((call) => {
-        const { settings, home, prometheus } = call.options;
-        return runProcess(call, 'push-types/git-commit/main.js', [
-          ...place(call),
-          ...flags({ settings, home, prometheus }),
-        ]);
       }),
     );
 };

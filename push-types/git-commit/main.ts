@@ -5,7 +5,7 @@ import { localOnly } from '../../sdk';
 import { openGitCommitService } from './service';
 
 /**
- * The push type for deploys by commits as a process: `main.js --settings FILE [--port 4650] [--host ADDRESS] [--home FOLDER] [--prometheus URL]`. It may
+ * The push type for deploys by commits as a process: `main.js --settings FILE [--port 4670] [--host ADDRESS] [--home FOLDER] [--prometheus URL]`. It may
  * be killed at any time: its desired state is in its home, and the rest in Git.
  */
 
@@ -15,7 +15,7 @@ function startGitCommit(): void {
   const { values } = parseArgs({
     options: {
       settings: { type: 'string' },
-      port: { type: 'string', default: '4650' },
+      port: { type: 'string', default: '4670' },
       host: { type: 'string', default: OWN_ADDRESS },
       home: { type: 'string', default: '.conveyor/git-commit' },
       prometheus: { type: 'string' },

@@ -1,0 +1,70 @@
+import type { HealthTargets, UnitTasks } from '../../../sdk';
+import { withReverts } from '../../../sdk/updates';
+import { passHosts } from './countHosts';
+import type { Decision } from './decisions';
+import { REPORTED } from './hostRecords';
+import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
+
+/**
+ * Hosts in groups: all whose last decision in a unit is the same. A million series are too many for a metric, so a cohort has one series with the label `task`, and
+ * health is judged by cohorts.
+ */
+export interface Cohort {
+  /** `agent/eu@17`: the unit, and the generation of the decision; `agent/eu@0` for hosts without one. */
+  readonly task: string;
+  readonly unit: string;
+  readonly decision: Decision | undefined;
+  readonly version: string;
+  hosts: number;
+  live: number;
+  failed: number;
+  unreachable: number;
+  unknown: number;
+}
+
+export const nameCohort = (unit: string, decision: Decision | undefined): string =>
+  `${unit}@${decision?.generation ?? 0}`;
+
+/** The cohorts of a unit that have hosts, by what hosts were offered last. */
+export function countCohorts(fleet: SlowrollFleet, place: UnitPlace): Cohort[] {
+  const cohorts = new Map<Decision | undefined, Cohort>();
+  passHosts(fleet, place, ({ index, records, current }) => {
+    const cohort = cohorts.get(current) ?? makeCohort(place.unit, current);
+    cohorts.set(current, cohort);
+    cohort.hosts += 1;
+    const version = fleet.versions.name(records.version[index] ?? 0);
+    if (fleet.isSilent(index)) cohort.unreachable += 1;
+    else if (records.reported[index] === REPORTED.nothing) cohort.unknown += 1;
+    else if (records.reported[index] === REPORTED.broken || records.failed[index] !== 0) cohort.failed += 1;
+    else if (current === undefined ? version !== '' : version === current.version) cohort.live += 1;
+  });
+  return [...cohorts.values()];
+}
+
+/** The cohorts of a unit that a health check compares. */
+export function listCohorts(
+  fleet: SlowrollFleet,
+  place: UnitPlace,
+  { updatedBy, exclude = [] }: HealthTargets,
+): UnitTasks {
+  const [fresh, excluded] = [new Set(updatedBy), withReverts(fleet.state, exclude)];
+  const there = countCohorts(fleet, place).filter(({ decision }) => !excluded.has(decision?.update ?? ''));
+  const isFresh = ({ decision }: Cohort): boolean => updatedBy.length === 0 || fresh.has(decision?.update ?? '');
+  const updated = there.filter(isFresh);
+  const others = there.filter((cohort) => !isFresh(cohort));
+  const first = Math.min(...updated.map(({ decision }) => decision?.generation ?? 0));
+  const before = (fleet.state.decisions?.[place.unit] ?? []).filter(({ generation }) => generation < first);
+  return {
+    id: place.unit,
+    fresh: updated.filter(({ hosts, unreachable }) => hosts > unreachable).map(({ task }) => task),
+    updated: updated.reduce((sum, { hosts }) => sum + hosts, 0),
+    control: others.filter(({ live }) => live > 0).map(({ task }) => task),
+    // Of the cohorts from which these hosts came only the latest had all of its hosts then.
+    before: updated.length === 0 ? [] : before.slice(-1).map((decision) => nameCohort(place.unit, decision)),
+  };
+}
+
+const makeCohort = (unit: string, decision: Decision | undefined): Cohort => ({
+  ...{ task: nameCohort(unit, decision), unit, decision, version: decision?.version ?? '' },
+  ...{ hosts: 0, live: 0, failed: 0, unreachable: 0, unknown: 0 },
+});

@@ -1,0 +1,172 @@
+import { isRemoval } from '../../../sdk/updates';
+import type { DecisionChain } from './chain';
+import { isWithin, type Decision, type HostCursor } from './decisions';
+import { REPORTED, type HostRecords } from './hostRecords';
+import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
+
+/** Counts over the hosts of a unit: each is one pass over a few arrays. */
+
+/** A host in a pass. The same object is passed for all of them. */
+interface Passing {
+  index: number;
+  host: HostCursor;
+  records: HostRecords;
+  /** The decision that it was offered last, and the one that holds for it now. */
+  current: Decision | undefined;
+  resolved: Decision | undefined;
+}
+
+/** Passes over the hosts of a unit that are listed. */
+export function passHosts(fleet: SlowrollFleet, place: UnitPlace, visit: (passing: Passing) => void): void {
+  const { table } = fleet.hosts;
+  const records = fleet.hosts.readRecords(place.packageName);
+  const chain = fleet.chain(place.unit);
+  const passing: Passing = { index: 0, host: fleet.point(0), records, current: undefined, resolved: undefined };
+  for (let index = 0; index < table.count; index += 1) {
+    if (table.gone[index] === 1 || fleet.hosts.findRegion(place.packageName, index) !== place.region) continue;
+    passing.index = index;
+    passing.host = fleet.point(index);
+    passing.current = fleet.findDecision(index, records, place.unit);
+    const isStranger = passing.current === undefined && records.reported[index] === REPORTED.nothing;
+    passing.resolved = isStranger ? chain.suppose(passing.host) : chain.resolve(passing.host, passing.current);
+    visit(passing);
+  }
+}
+
+/** Whether a host has the package of a removed unit no longer. */
+const isRemoved = ({ resolved, records, index }: Passing): boolean =>
+  resolved?.removes === true && records.reported[index] === REPORTED.absent;
+
+/** Whether a host runs a version and is to stay on it. */
+export const isUp = ({ records, index, resolved }: Passing, version: number, decided: string): boolean =>
+  version !== 0 &&
+  records.version[index] === version &&
+  records.reported[index] === REPORTED.runs &&
+  (resolved === undefined || resolved.version === decided);
+
+/** A unit as `fetchDeployUnits` lists it. */
+export interface UnitDescription {
+  readonly size: number;
+  readonly version: string | null;
+  readonly mixed: boolean;
+  readonly available: boolean;
+}
+
+export function describePlace(fleet: SlowrollFleet, place: UnitPlace): UnitDescription {
+  const versions = new Set<string>();
+  let [size, silent, listed] = [0, 0, 0];
+  passHosts(fleet, place, (passing) => {
+    const { index, resolved, records } = passing;
+    listed += 1;
+    if (fleet.isSilent(index)) silent += 1;
+    if (isRemoved(passing)) return;
+    size += 1;
+    const version = resolved?.version ?? fleet.versions.name(records.version[index] ?? 0);
+    if (version !== '') versions.add(version);
+  });
+  const unit = fleet.state.units[place.unit];
+  const version = unit?.removed !== undefined && size === 0 ? null : unit?.version || null;
+  return { size, version, mixed: versions.size > 1, available: listed === 0 || silent < listed };
+}
+
+/** The hosts that a target means and that are not up on its version. */
+export interface Lack {
+  /** All hosts of the unit, also those that an exception holds. */
+  readonly size: number;
+  /** Those that the target may take. */
+  readonly free: number;
+  /** The places of those among them that are not up on its version. */
+  readonly places: number[];
+}
+
+export interface LackQuestion {
+  readonly version: string;
+  readonly salt: string;
+  /** The generations whose hosts are meant; undefined for all hosts. */
+  readonly undoes: readonly number[] | undefined;
+  readonly except: readonly number[];
+  /** Also the hosts that a removal has taken the package from. */
+  readonly withRemoved: boolean;
+}
+
+export function listLack(fleet: SlowrollFleet, place: UnitPlace, question: LackQuestion): Lack {
+  const number = fleet.versions.find(question.version);
+  const chain = fleet.chain(place.unit);
+  const [undoes, except] = [question.undoes && new Set(question.undoes), new Set(question.except)];
+  const places: number[] = [];
+  let [size, free] = [0, 0];
+  passHosts(fleet, place, (passing) => {
+    const { host, current, resolved } = passing;
+    if (isRemoved(passing) && !question.withRemoved) return;
+    size += 1;
+    if (undoes !== undefined && !undoes.has(resolved?.generation ?? -1)) return;
+    if (isExcepted(chain, except, host, current, resolved)) return;
+    free += 1;
+    if (!isUp(passing, number, question.version)) places.push(host.findPlace(question.salt));
+  });
+  return { size, free, places };
+}
+
+function isExcepted(
+  chain: DecisionChain,
+  except: ReadonlySet<number>,
+  host: HostCursor,
+  current: Decision | undefined,
+  resolved: Decision | undefined,
+): boolean {
+  if (except.size === 0) return false;
+  if (resolved !== undefined && except.has(resolved.generation)) return true;
+  return [...except].some((generation) => chain.isReserved(generation, host, current));
+}
+
+/** Where a decision stands; counts are hosts. */
+export interface DecisionCounts {
+  /** All hosts that it means, as far as they are listed. */
+  members: number;
+  /** Up on its version. */
+  live: number;
+  /** It did not come up there. */
+  failed: number;
+  /** Not offered to them yet, or offered and not reported. */
+  pending: number;
+  flying: number;
+  unreachable: number;
+  /** They have not polled since this process began. */
+  unknown: number;
+  /** Of a removal: without the package. */
+  gone: number;
+}
+
+export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: Decision): DecisionCounts {
+  const counts = { members: 0, live: 0, failed: 0, pending: 0, flying: 0, unreachable: 0, unknown: 0, gone: 0 };
+  const number = fleet.versions.find(decision.version);
+  const chain = fleet.chain(place.unit);
+  const isRemoving = isRemoval(fleet.state, decision.update);
+  passHosts(fleet, place, (passing) => {
+    const { index, host, records, current, resolved } = passing;
+    const isTaken = resolved === decision || current === decision;
+    if (!isTaken && !isMember(chain, decision, passing)) return;
+    counts.members += 1;
+    if (isRemoving && records.reported[index] === REPORTED.absent && current === decision) counts.gone += 1;
+    else if (fleet.isSilent(index)) counts.unreachable += 1;
+    else if (records.reported[index] === REPORTED.nothing) counts.unknown += 1;
+    else if (!isRemoving && isUpOn(passing, number, decision)) counts.live += 1;
+    else if (current !== decision) counts.pending += isTaken || chain.takes(decision, host, current) ? 1 : 0;
+    else if (records.failed[index] === number && number !== 0) counts.failed += 1;
+    else counts.flying += 1;
+  });
+  return counts;
+}
+
+/** A host counts for a decision also when a later one has taken it since. */
+function isMember(chain: DecisionChain, decision: Decision, { host, current, resolved }: Passing): boolean {
+  if (decision.removes) return false;
+  if (decision.undoes.length > 0) return resolved?.undoes.includes(decision.generation) ?? false;
+  if (chain.takes(decision, host, current)) return true;
+  return isWithin(decision, host) && !decision.except.includes(resolved?.generation ?? -1);
+}
+
+const isUpOn = (passing: Passing, version: number, decision: Decision): boolean =>
+  passing.resolved === decision || passing.current === decision
+    ? passing.records.version[passing.index] === version && passing.records.reported[passing.index] === REPORTED.runs
+    : isUp(passing, version, decision.version);

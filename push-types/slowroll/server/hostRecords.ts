@@ -1,0 +1,45 @@
+import { growCapacity, widen } from './hostTable';
+
+/** What a host has reported about a package. */
+export const REPORTED = {
+  /** Nothing since this process began. */
+  nothing: 0,
+  /** It does not have the package. */
+  absent: 1,
+  runs: 2,
+  /** Neither the version nor its predecessor came up. */
+  broken: 3,
+} as const;
+
+/** What each host runs of one package: 13 bytes a host. */
+export class HostRecords {
+  /** The number of the decision that was offered to each host last; 0 if none is known. */
+  decision = new Uint32Array(FIRST_CAPACITY);
+  /** The number of the version that it runs; 0 for none. */
+  version = new Uint16Array(FIRST_CAPACITY);
+  /** The number of the version that failed there last, since the last decision; 0 for none. */
+  failed = new Uint16Array(FIRST_CAPACITY);
+  /** A value of `REPORTED`. */
+  reported = new Uint8Array(FIRST_CAPACITY);
+  /** A hash of the identifier of what runs. */
+  identifier = new Uint32Array(FIRST_CAPACITY);
+
+  /** Makes room for so many hosts. */
+  reserve(count: number): void {
+    while (this.decision.length < count) {
+      const capacity = Math.max(growCapacity(this.decision.length), Math.min(count, FIRST_CAPACITY));
+      this.decision = widen(this.decision, new Uint32Array(capacity));
+      this.version = widen(this.version, new Uint16Array(capacity));
+      this.failed = widen(this.failed, new Uint16Array(capacity));
+      this.reported = widen(this.reported, new Uint8Array(capacity));
+      this.identifier = widen(this.identifier, new Uint32Array(capacity));
+    }
+  }
+
+  get bytes(): number {
+    const arrays = [this.decision, this.version, this.failed, this.reported, this.identifier];
+    return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+}
+
+const FIRST_CAPACITY = 1024;

@@ -1,0 +1,206 @@
+import type { TLSSocket } from 'node:tls';
+import { Hono, type Context } from 'hono';
+import { z } from 'zod';
+import { ExtensionError, limitBody, SLOWROLL_LIMITS } from '../../../sdk';
+import { reportPackageSchema, reportSchema, SIGNATURE_HEADER, type Manifest, type PackageInstall } from '../protocol';
+import type { HostLabels } from './fleetHosts';
+import type { HostLog } from './hostLog';
+import type { HostTokens } from './hostTokens';
+import { readTag, writeTag } from './manifestTag';
+import type { PackageStore } from './packageStore';
+import { sendPackage } from './sendPackage';
+import type { ManifestSigner } from './signManifest';
+import type { Offer, SlowrollFleet } from './slowrollFleet';
+
+/** The routes that agents use: manifests, reports and packages. */
+
+export interface ManifestServerOptions {
+  readonly store: PackageStore;
+  readonly log: Pick<HostLog, 'note'>;
+  readonly signer: ManifestSigner;
+  /** The tokens of now; undefined if hosts have certificates instead. */
+  readonly tokens: () => HostTokens | undefined;
+  readonly commands: (packageName: string) => PackageInstall | undefined;
+  readonly pollAfterSeconds: number;
+  /** A short word that changes with the settings. */
+  readonly settingsTag: string;
+}
+
+const labelsSchema = z.record(z.string().min(1).max(128), z.string().max(256));
+const stateSchema = z.array(reportPackageSchema);
+/** Seconds after which a host that was refused may ask again. */
+const RETRY_BUSY = 10;
+const RETRY_FULL = 3600;
+
+export function addManifestRoutes(app: Hono, fleet: SlowrollFleet, options: ManifestServerOptions): void {
+  const pace = new HostPace(fleet);
+  let underWay = 0;
+  app.use('/v1/*', async (c, next) => {
+    if (underWay >= SLOWROLL_LIMITS.requests.max) return refuse(c, 503, 'too many requests are under way', RETRY_BUSY);
+    underWay += 1;
+    try {
+      await next();
+    } finally {
+      underWay -= 1;
+    }
+  });
+  const tooLarge = (c: Context) => refuse(c, 413, `a report has at most ${SLOWROLL_LIMITS.report.max} bytes`);
+  app.use('/v1/*', limitBody({ maxSize: SLOWROLL_LIMITS.report.max, onError: tooLarge }));
+  app.get('/v1/hosts/:host/manifest', async (c) => {
+    const refusal = checkCaller(c, options) ?? pace.refuseHaste(c);
+    return refusal ?? answerPoll(c, fleet, options);
+  });
+  app.post('/v1/hosts/:host/report', async (c) => {
+    const refusal = checkCaller(c, options) ?? pace.refuseHaste(c);
+    return refusal ?? takeReport(c, fleet);
+  });
+  app.get('/v1/packages/:name/:digest', (c) => {
+    const known = options.tokens();
+    const isHost = known === undefined || known.match(readToken(c), '') !== 'none';
+    return isHost ? sendPackage(c, options.store) : refuse(c, 401, 'the token is missing or wrong');
+  });
+}
+
+async function answerPoll(c: Context, fleet: SlowrollFleet, options: ManifestServerOptions): Promise<Response> {
+  const host = c.req.param('host') ?? '';
+  const [labels, state] = [readQuery(c, 'labels', labelsSchema), readQuery(c, 'state', stateSchema)];
+  if (labels === 'wrong') return refuse(c, 400, 'labels: expected a JSON object of strings');
+  if (state === 'wrong') return refuse(c, 400, 'state: expected a JSON list of packages');
+  if ((c.req.query('state')?.length ?? 0) > SLOWROLL_LIMITS.state.max)
+    return refuse(c, 413, `state: more than ${SLOWROLL_LIMITS.state.max} bytes; send a report`);
+  const tag = c.req.header('if-none-match') ?? '';
+  const written = readTag(tag, fleet.options.packages);
+  let joined: { readonly index: number; readonly isNew: boolean };
+  try {
+    joined = fleet.hear(host, labels ?? recallLabels(fleet, host, written.labels));
+  } catch (error) {
+    return refuseJoin(c, error);
+  }
+  const { index, isNew } = joined;
+  if (index === -1)
+    return refuse(c, 409, `${host} never said its labels to this server: start its agent again`, RETRY_FULL);
+  if (isNew) {
+    try {
+      await options.log.note(host, fleet.hosts.readLabels(index));
+    } catch {
+      return refuse(c, 503, 'the host cannot be stored', RETRY_BUSY);
+    }
+  }
+  fleet.recall(index, written.past);
+  if (state !== undefined) fleet.report(index, state, true);
+  const offers = fleet.offer(index, written.past);
+  const etag = writeTag(fleet, index, offers, options.settingsTag);
+  if (etag === tag) return c.body(null, 304, { etag });
+  const body = Buffer.from(JSON.stringify(buildManifest(host, fleet, offers, options)));
+  const headers = { 'content-type': 'application/json', etag, [SIGNATURE_HEADER]: options.signer.sign(body) };
+  return c.body(body as unknown as ArrayBuffer, 200, headers);
+}
+
+/** A server that has lost its folder reads the labels of a host from the tag that it wrote once. */
+function recallLabels(fleet: SlowrollFleet, host: string, labels: unknown): HostLabels | undefined {
+  if (fleet.hosts.table.find(host) !== -1) return undefined;
+  const read = labelsSchema.safeParse(labels);
+  return read.success ? read.data : undefined;
+}
+
+function buildManifest(
+  host: string,
+  { state }: SlowrollFleet,
+  offers: readonly Offer[],
+  { store, commands, pollAfterSeconds }: ManifestServerOptions,
+): Manifest {
+  const packages = offers.flatMap(({ packageName, decision, held }) => {
+    const known = decision && store.find(packageName, decision.version);
+    if (decision === undefined || known === undefined || held !== undefined) return [];
+    const { version, generation, revert } = decision;
+    const install = commands(packageName);
+    return [{ name: packageName, version, ...known, generation, revert, ...(install && { install }) }];
+  });
+  return { host, serial: state.serial ?? 0, packages, pollAfterSeconds };
+}
+
+async function takeReport(c: Context, fleet: SlowrollFleet): Promise<Response> {
+  const body: unknown = await c.req.json().catch(() => undefined);
+  const report = reportSchema.safeParse(body);
+  if (!report.success) return refuse(c, 400, `the report: ${report.error.issues[0]?.message ?? 'it is no JSON'}`);
+  const { index } = fleet.hear(c.req.param('host') ?? '', undefined);
+  if (index === -1) return refuse(c, 409, 'a host polls before it reports');
+  fleet.report(index, report.data.packages, false);
+  return c.body(null, 204);
+}
+
+/** Undefined if the caller is the host of the path. */
+function checkCaller(c: Context, { tokens }: ManifestServerOptions): Response | undefined {
+  const host = c.req.param('host') ?? '';
+  const known = tokens();
+  const name = readCertificateName(c);
+  if (known === undefined) {
+    if (name === undefined) return refuse(c, 401, 'a certificate is needed');
+    return name.includes(host) ? undefined : refuse(c, 403, `the certificate is not that of ${host}`);
+  }
+  if (name !== undefined && !name.includes(host)) return refuse(c, 403, `the certificate is not that of ${host}`);
+  const match = known.match(readToken(c), host);
+  if (match === 'own') return undefined;
+  return match === 'none'
+    ? refuse(c, 401, 'the token is missing or wrong')
+    : refuse(c, 403, `the token is not that of ${host}`);
+}
+
+const readToken = (c: Context): string => /^Bearer (\S+)$/.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+
+/** Node's server passes the connection on. */
+interface CallerEnvironment {
+  readonly incoming?: { readonly socket?: Partial<TLSSocket> };
+}
+
+/** The names in the certificate of a caller, which the authority of hosts has signed; undefined without one. */
+function readCertificateName(c: Context): readonly string[] | undefined {
+  const socket = (c.env as CallerEnvironment | undefined)?.incoming?.socket;
+  if (socket?.authorized !== true || socket.getPeerCertificate === undefined) return undefined;
+  const { subject, subjectaltname } = socket.getPeerCertificate();
+  const others = (subjectaltname ?? '').split(', ').flatMap((one) => (one.startsWith('DNS:') ? [one.slice(4)] : []));
+  const common: unknown = subject?.CN;
+  return [...(typeof common === 'string' ? [common] : []), ...others];
+}
+
+function readQuery<T>(c: Context, name: string, schema: z.ZodType<T>): T | undefined | 'wrong' {
+  const text = c.req.query(name);
+  if (text === undefined) return undefined;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return 'wrong';
+  }
+}
+
+function refuseJoin(c: Context, error: unknown): Response {
+  if (!(error instanceof ExtensionError)) throw error;
+  return error.retryable ? refuse(c, 503, error.message, RETRY_FULL) : refuse(c, error.status as 400, error.message);
+}
+
+function refuse(
+  c: Context,
+  status: 400 | 401 | 403 | 409 | 413 | 429 | 503,
+  message: string,
+  retry?: number,
+): Response {
+  return c.json({ error: message }, status, retry === undefined ? {} : { 'retry-after': String(retry) });
+}
+
+/** Refuses a host that asks again and again. */
+class HostPace {
+  private second = 0;
+  private readonly asked = new Map<string, number>();
+
+  constructor(private readonly fleet: SlowrollFleet) {}
+
+  refuseHaste(c: Context): Response | undefined {
+    const second = Math.floor(this.fleet.options.now() / 1000);
+    if (second !== this.second) this.asked.clear();
+    this.second = second;
+    const host = c.req.param('host') ?? '';
+    const times = (this.asked.get(host) ?? 0) + 1;
+    this.asked.set(host, times);
+    return times > SLOWROLL_LIMITS.pollsASecond.max ? refuse(c, 429, `${host} asks too often`, RETRY_BUSY) : undefined;
+  }
+}

@@ -1,0 +1,275 @@
+import { SLOWROLL_LIMITS } from '../../../sdk';
+import type { Memory } from '../../../sdk/updates';
+import { DecisionChain } from './chain';
+import { HostCursor, type Decision, type SlowrollState } from './decisions';
+import { FleetHosts, type HostLabels, type FleetHostsOptions } from './fleetHosts';
+import { hashWords } from './hashPlace';
+import { REPORTED, type HostRecords } from './hostRecords';
+import type { ReportPackage } from '../protocol';
+import { VersionNumbers } from './versionNumbers';
+
+export interface SlowrollOptions extends FleetHostsOptions {
+  readonly memory: Memory;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** A host that was not heard for so long is unreachable. */
+  readonly silenceMs: number;
+}
+
+/** A unit: a package in a region. */
+export interface UnitPlace {
+  readonly unit: string;
+  readonly packageName: string;
+  readonly region: number;
+}
+
+/** What a host is to do about a package. */
+export interface Offer {
+  readonly packageName: string;
+  /** Undefined if nothing was ever decided for it. */
+  readonly decision: Decision | undefined;
+  /** The host has accepted a later generation, in a unit that it has left: it gets nothing before the next decision. */
+  readonly held?: number;
+}
+
+/** What a host said about itself with a tag: the generation that it got last, and what it runs. */
+export interface PastOffer {
+  readonly packageName: string;
+  readonly generation: number;
+  readonly version: number;
+  readonly failed: number;
+  readonly reported: number;
+}
+
+const SECOND = 1000;
+const MOST_REASONS = 5;
+
+/**
+ * All hosts, the decisions about them, and what they run. Decisions are durable; what hosts run is learned from them, so after a restart it is unknown until they have
+ * polled. Nothing here waits: `poll` and `report` answer from memory.
+ */
+export class SlowrollFleet {
+  readonly hosts: FleetHosts;
+  readonly versions: VersionNumbers;
+  readonly units = new Map<string, UnitPlace>();
+  /** Grows with every change. */
+  revision = 0;
+  private readonly startedAt: number;
+  /** Decisions by their number in the records of hosts; the first is none. */
+  private readonly numbered: (Decision | undefined)[] = [undefined];
+  private readonly numbers = new Map<Decision, number>();
+  private readonly byGeneration = new Map<string, Decision>();
+  private readonly chains = new Map<string, DecisionChain>();
+  private readonly reasons = new Map<Decision, { readonly host: string; readonly reason: string }[]>();
+  /** By decision, the starts of its version that no decision caused. */
+  private readonly starts = new Map<Decision, number>();
+  private readonly cursor = new HostCursor();
+
+  constructor(readonly options: SlowrollOptions) {
+    this.hosts = new FleetHosts(options);
+    this.versions = new VersionNumbers(this.state);
+    this.startedAt = options.now();
+    for (const { name } of options.packages)
+      options.regions.forEach((region, index) => {
+        const unit = `${name}/${region}`;
+        this.units.set(unit, { unit, packageName: name, region: index });
+        this.state.units[unit] ??= { version: '', update: null, starts: [], slots: [] };
+      });
+    for (const decision of Object.values(this.state.decisions ?? {}).flat()) this.number(decision);
+  }
+
+  get memory(): Memory {
+    return this.options.memory;
+  }
+
+  get state(): SlowrollState {
+    return this.options.memory.state;
+  }
+
+  /** Called after each change of an update. */
+  touch(): void {
+    this.revision += 1;
+    this.chains.clear();
+  }
+
+  /** Stores a decision; the caller saves the memory. */
+  decide(decision: Decision): void {
+    const all = ((this.state.decisions ??= {})[decision.unit] ??= []);
+    all.push(decision);
+    if (all.length > SLOWROLL_LIMITS.decisions.max) this.forgetDecisions(all);
+    if (decision.version !== '') this.versions.keep(decision.version);
+    this.number(decision);
+    this.touch();
+  }
+
+  chain(unit: string): DecisionChain {
+    const known = this.chains.get(unit) ?? new DecisionChain(this.state, unit);
+    this.chains.set(unit, known);
+    return known;
+  }
+
+  /** A host says that it is there. @returns its index, or -1 for a host that never said its labels */
+  hear(name: string, labels: HostLabels | undefined): { readonly index: number; readonly isNew: boolean } {
+    const joined =
+      labels === undefined ? { index: this.hosts.table.find(name), isNew: false } : this.hosts.join(name, labels);
+    if (joined.isNew) this.revision += 1;
+    if (joined.index !== -1) {
+      this.hosts.table.heard[joined.index] = this.clock();
+      this.hosts.table.gone[joined.index] = 0;
+    }
+    return joined;
+  }
+
+  /** Takes over what a host ran by its tag, as far as this process knows nothing about it. */
+  recall(index: number, past: readonly PastOffer[]): void {
+    for (const { packageName, generation, version, failed, reported } of past) {
+      const place = this.findUnit(packageName, index);
+      const records = this.hosts.readRecords(packageName);
+      if (place === undefined || records.reported[index] !== REPORTED.nothing) continue;
+      [records.version[index], records.failed[index], records.reported[index]] = [version, failed, reported];
+      const decision = this.byGeneration.get(`${place.unit} ${generation}`);
+      if (decision !== undefined) records.decision[index] ||= this.numbers.get(decision) ?? 0;
+      this.revision += 1;
+    }
+  }
+
+  /** What a host reports. With `isAll` it has no other packages. */
+  report(index: number, packages: readonly ReportPackage[], isAll: boolean): void {
+    const found = new Map(packages.map((one) => [one.name, one]));
+    for (const { name } of this.options.packages) {
+      const one = found.get(name);
+      const records = this.hosts.readRecords(name);
+      if (one !== undefined) this.note(index, records, one);
+      else if (isAll) {
+        [records.version[index], records.failed[index], records.reported[index]] = [0, 0, REPORTED.absent];
+        this.revision += 1;
+      }
+    }
+  }
+
+  /** What a host is to run from now on. Agents refuse a manifest with a lower generation than one that they accepted. */
+  offer(index: number, past: readonly PastOffer[] = []): Offer[] {
+    return this.resolveOffers(index).map((offer) => {
+      const accepted = past.find(({ packageName }) => packageName === offer.packageName)?.generation ?? 0;
+      return offer.decision !== undefined && accepted > offer.decision.generation
+        ? { ...offer, held: accepted }
+        : offer;
+    });
+  }
+
+  private resolveOffers(index: number): Offer[] {
+    return this.options.packages.flatMap(({ name }) => {
+      const place = this.findUnit(name, index);
+      if (place === undefined) return [];
+      const records = this.hosts.readRecords(name);
+      const before = this.findDecision(index, records, place.unit);
+      const decision = this.chain(place.unit).resolve(this.point(index), before);
+      if (decision !== undefined && this.numbers.get(decision) !== records.decision[index]) {
+        records.decision[index] = this.numbers.get(decision) ?? 0;
+        records.failed[index] = 0;
+        this.revision += 1;
+      }
+      return [{ packageName: name, decision }];
+    });
+  }
+
+  findUnit(packageName: string, index: number): UnitPlace | undefined {
+    const region = this.hosts.findRegion(packageName, index);
+    return region < 0 ? undefined : this.units.get(`${packageName}/${this.options.regions[region] ?? ''}`);
+  }
+
+  /** The cursor of rules, on a host. */
+  point(index: number): HostCursor {
+    const { high, low } = this.hosts.table;
+    return this.cursor.moveTo(index, high[index] ?? 0, low[index] ?? 0);
+  }
+
+  /** The decision that a host got last: as it was offered, else by the version that it runs. Undefined if neither is known. */
+  findDecision(index: number, records: HostRecords, unit: string): Decision | undefined {
+    const offered = this.numbered[records.decision[index] ?? 0];
+    // A host whose labels have changed belongs to another unit.
+    if (offered?.unit === unit) return offered;
+    const version = records.version[index] ?? 0;
+    return version === 0 ? undefined : this.chain(unit).infer(this.point(index), this.versions.name(version));
+  }
+
+  /** Whether a host has not polled since this process began, and may still do so. */
+  isUnknown(index: number): boolean {
+    return this.hosts.table.heard[index] === 0 && !this.isSilent(index);
+  }
+
+  isSilent(index: number): boolean {
+    const heard = this.hosts.table.heard[index] ?? 0;
+    const last = heard === 0 ? this.startedAt : this.startedAt + (heard - 1) * SECOND;
+    return this.options.now() - last > this.options.silenceMs;
+  }
+
+  /** Seconds since a host was heard; undefined if it was not since this process began. */
+  measureSilence(index: number): number | undefined {
+    const heard = this.hosts.table.heard[index] ?? 0;
+    return heard === 0 ? undefined : this.clock() - heard;
+  }
+
+  /** How often hosts started its version again, each by itself, since this process began. */
+  countStarts(decision: Decision): number {
+    return this.starts.get(decision) ?? 0;
+  }
+
+  /** Hosts that are no longer listed do not count, until they poll. */
+  keepListed(isListed: (host: string) => boolean): void {
+    const { table } = this.hosts;
+    for (let index = 0; index < table.count; index += 1) table.gone[index] = isListed(table.nameHost(index)) ? 0 : 1;
+    this.revision += 1;
+  }
+
+  /** A host whose reports say that a version failed, and why. */
+  findReason(decision: Decision): string | undefined {
+    const [first] = this.reasons.get(decision) ?? [];
+    return first && `${decision.version} did not come up on ${first.host}: ${first.reason}`;
+  }
+
+  private note(index: number, records: HostRecords, one: ReportPackage): void {
+    const version = this.versions.note(one.version);
+    const failed = one.state === 'installed' ? 0 : this.versions.note(one.failedVersion ?? one.version);
+    const isBroken = one.state === 'failed' && failed === version;
+    const reported = isBroken ? REPORTED.broken : REPORTED.runs;
+    const identifier = hashWords(one.identifier)[0] | 1;
+    const isSame = records.identifier[index] === identifier && records.reported[index] === reported;
+    if (isSame && records.version[index] === version && records.failed[index] === failed) return;
+    const decision = this.numbered[records.decision[index] ?? 0];
+    const isStart = records.version[index] === version && ![0, identifier].includes(records.identifier[index] ?? 0);
+    if (isStart && decision !== undefined) this.starts.set(decision, this.countStarts(decision) + 1);
+    records.identifier[index] = identifier;
+    [records.version[index], records.failed[index], records.reported[index]] = [version, failed, reported];
+    this.revision += 1;
+    if (failed === 0 || decision === undefined || this.versions.find(decision.version) !== failed) return;
+    const reasons = this.reasons.get(decision) ?? [];
+    const host = this.hosts.table.nameHost(index);
+    if (reasons.length < MOST_REASONS) reasons.push({ host, reason: one.reason ?? 'it gives no reason' });
+    this.reasons.set(decision, reasons);
+  }
+
+  /** Nothing rests on decisions before the last one that took all hosts of the unit. */
+  private forgetDecisions(all: Decision[]): void {
+    const base = all.findLastIndex(
+      ({ whole, threshold, except, undoes, update, unit }) =>
+        whole && threshold >= 1 && except.length + undoes.length === 0 && this.isDone(update, unit),
+    );
+    all.splice(0, Math.max(0, Math.min(base, all.length - SLOWROLL_LIMITS.decisions.max)));
+  }
+
+  private isDone(update: string, unit: string): boolean {
+    const found = this.state.updates[update]?.units[unit]?.state;
+    return found === undefined || found === 'done';
+  }
+
+  private number(decision: Decision): void {
+    this.numbers.set(decision, this.numbered.push(decision) - 1);
+    this.byGeneration.set(`${decision.unit} ${decision.generation}`, decision);
+  }
+
+  /** Seconds since the start of this process, from 1 on. */
+  private clock(): number {
+    return Math.max(1, Math.floor((this.options.now() - this.startedAt) / SECOND) + 1);
+  }
+}

@@ -1,0 +1,95 @@
+import type { PushTypeProtocol, ResponseOf } from '../../../sdk';
+import type { UnitUpdate } from '../../../sdk/updates';
+import { countDecision, type DecisionCounts } from './countHosts';
+import type { Decision } from './decisions';
+import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
+
+/** Where updates stand, and when they end. */
+
+export type ProgressRow = ResponseOf<PushTypeProtocol['trackUpdates']>['units'][number];
+
+/** The share of the hosts of an update, from 0 to below 1, that may fail without ending it. */
+export type FailureShare = (packageName: string) => number;
+
+export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: Decision): ProgressRow {
+  const update = fleet.state.updates[decision.update]?.units[place.unit];
+  const counts = countDecision(fleet, place, decision);
+  if (update === undefined) throw new Error(`${decision.update} does not concern ${place.unit}`);
+  if (decision.removes) return trackRemoval(decision, update, counts);
+  const isRevert = decision.undoes.length > 0;
+  const targeted = isRevert ? Math.max(decision.targeted, counts.members) : decision.targeted;
+  const live = Math.min(targeted, Math.max(0, counts.live - decision.already));
+  const failed = Math.min(counts.failed, targeted - live);
+  return {
+    ...{ id: place.unit, state: nameState(update, counts), targeted, updated: live + failed, live, failed },
+    unreachable: Math.min(counts.unreachable, targeted - live - failed),
+    gone: 0,
+    ...explainState(update, counts),
+  };
+}
+
+/** A removal that is done stays so when the unit is back. */
+function trackRemoval({ targeted, unit }: Decision, update: UnitUpdate, counts: DecisionCounts): ProgressRow {
+  const gone = update.state === 'done' ? targeted : Math.min(targeted, counts.gone);
+  return {
+    ...{ id: unit, state: nameState(update, counts), targeted, updated: 0, live: 0, failed: 0, gone },
+    unreachable: Math.min(counts.unreachable, targeted - gone),
+    ...explainState(update, counts),
+    ...(update.state === 'active' && gone < targeted && { reason: `${targeted - gone} hosts still have the package` }),
+  };
+}
+
+/** An update is never done while this process does not know what its hosts run. */
+function nameState({ state }: UnitUpdate, counts: DecisionCounts): ProgressRow['state'] {
+  const hasBegun = counts.live + counts.failed + counts.flying + counts.gone > 0;
+  if (state === 'active') return hasBegun ? 'updating' : 'pending';
+  if (state === 'ended') return counts.flying > 0 ? 'updating' : 'failed';
+  return state === 'done' && counts.unknown > 0 ? 'updating' : state;
+}
+
+function explainState({ reason }: UnitUpdate, { unknown }: DecisionCounts): { reason?: string } {
+  if (reason !== undefined) return { reason };
+  return unknown > 0 ? { reason: `unknown: ${unknown} hosts have not polled since the server started` } : {};
+}
+
+/**
+ * Ends the updates that have nothing left to do, and those of which too many hosts failed.
+ * @returns whether any is still under way
+ */
+export function settleUpdates(fleet: SlowrollFleet, share: FailureShare): boolean {
+  let [isOpen, isChanged] = [false, false];
+  for (const [unit, decisions] of Object.entries(fleet.state.decisions ?? {})) {
+    const place = fleet.units.get(unit);
+    if (place === undefined) continue;
+    for (const decision of decisions) {
+      const update = fleet.state.updates[decision.update]?.units[unit];
+      if (update?.state !== 'active') continue;
+      const end = judgeEnd(fleet, place, decision, share(place.packageName));
+      if (end === undefined) isOpen = true;
+      else {
+        Object.assign(update, end);
+        isChanged = true;
+      }
+    }
+  }
+  if (isChanged) {
+    fleet.touch();
+    fleet.memory.save();
+  }
+  return isOpen;
+}
+
+function judgeEnd(
+  fleet: SlowrollFleet,
+  place: UnitPlace,
+  decision: Decision,
+  share: number,
+): Pick<UnitUpdate, 'state' | 'reason'> | undefined {
+  const { failed, pending, flying, unknown, unreachable } = countDecision(fleet, place, decision);
+  if (failed > Math.floor(share * decision.targeted)) {
+    const reason = fleet.findReason(decision) ?? `${decision.version} did not come up on ${failed} hosts`;
+    return { state: 'failed', reason };
+  }
+  if (pending + flying + unknown > 0 || (decision.removes && unreachable > 0)) return undefined;
+  return { state: 'done' };
+}

@@ -1,0 +1,146 @@
+import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
+import { readRange } from '../../push-types/slowroll/server/sendPackage';
+import { bringVersion } from '../builders/bringVersion';
+import { nameToken, PollingWorld } from '../builders/pollingHosts';
+
+const bigState = () => ({ name: 'kv', version: 'kv:1', identifier: 'a', state: 'failed', reason: 'x'.repeat(2000) });
+
+let world: PollingWorld;
+beforeEach(async () => {
+  world = await PollingWorld.open({ sizes: { x: 2 } });
+  await bringVersion(world.app, { updateId: 'deploy/kvstore/1/deploy/1/0/1', version: 'kv:1', units: ['kv/x'] });
+  await world.settle();
+  world.now += 2000;
+});
+afterEach(() => world.close());
+
+const poll = (host: string, headers: Readonly<Record<string, string>> = {}, query = '') =>
+  world.app.request(`/v1/hosts/${host}/manifest${query}`, {
+    headers: { authorization: `Bearer ${nameToken(host)}`, ...headers },
+  });
+
+describe('a poll', () => {
+  test('without change costs no body', async () => {
+    const first = await poll('x-1');
+    expect(first.status).toBe(200);
+    const again = await poll('x-1', { 'if-none-match': first.headers.get('etag') ?? '' });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test.each([
+    ['without a token', { authorization: '' }, 401],
+    ['with a wrong token', { authorization: 'Bearer 0123456789abcdef' }, 401],
+    ['with the token of another host', { authorization: `Bearer ${nameToken('x-2')}` }, 403],
+  ])('%s is refused', async (_, headers, status) => {
+    expect((await poll('x-1', headers)).status).toBe(status);
+  });
+
+  test.each([
+    ['labels that are no object', `?labels=${encodeURIComponent('["a"]')}`, 400],
+    ['a state that is no list', '?state=1', 400],
+    ['a state of more than 4 kB', `?state=${encodeURIComponent(JSON.stringify([bigState(), bigState(), bigState()]))}`, 413],
+  ])('with %s is refused', async (_, query, status) => {
+    expect((await poll('x-1', {}, query)).status).toBe(status);
+  });
+
+  test('of a host that asks again and again is refused for a while', async () => {
+    const answers = [];
+    for (let nth = 0; nth < 6; nth += 1) answers.push(await poll('x-1'));
+    expect(answers.at(-1)?.status).toBe(429);
+    expect(answers.at(-1)?.headers.get('retry-after')).toBe('10');
+    expect((await poll('x-2')).status).toBe(200);
+  });
+
+  test('of a host that never sent its labels is refused instead of answered with nothing to run', async () => {
+    world.join('x');
+    expect((await poll('x-3')).status).toBe(409);
+  });
+});
+
+test('a report that is too large is refused before it is read', async () => {
+  const body = JSON.stringify({ packages: Array.from({ length: 300 }, bigState) });
+  const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };
+  const answer = await world.app.request('/v1/hosts/x-1/report', { method: 'POST', headers, body });
+  expect(answer.status).toBe(413);
+});
+
+test('a report says what a host runs, between two polls', async () => {
+  const failed = { name: 'kv', version: 'kv:0', identifier: 'b', state: 'rolled-back', failedVersion: 'kv:1' };
+  const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ packages: [failed] });
+  const answer = await world.app.request('/v1/hosts/x-1/report', { method: 'POST', headers, body });
+  expect(answer.status).toBe(204);
+  const records = world.fleet.hosts.readRecords('kv');
+  expect(world.fleet.versions.name(records.failed[0] ?? 0)).toBe('kv:1');
+});
+
+describe('a package', () => {
+  const fetchPackage = async (headers: Readonly<Record<string, string>> = {}) => {
+    const [wanted] = world.hosts[0]?.manifests.at(-1)?.packages ?? [];
+    return world.app.request(`/${wanted?.uri}`, {
+      headers: { authorization: `Bearer ${nameToken('x-2')}`, ...headers },
+    });
+  };
+
+  test('comes whole, or from any byte on', async () => {
+    const whole = await fetchPackage();
+    expect([whole.status, await whole.text()]).toEqual([200, 'the bytes of kv:1']);
+    const rest = await fetchPackage({ range: 'bytes=4-' });
+    expect([rest.status, await rest.text()]).toEqual([206, 'bytes of kv:1']);
+    expect(rest.headers.get('content-range')).toBe('bytes 4-16/17');
+    const other = await fetchPackage({ range: 'bytes=4-', 'if-range': '"another"' });
+    expect([other.status, await other.text()]).toEqual([200, 'the bytes of kv:1']);
+    expect((await fetchPackage({ range: 'bytes=17-' })).status).toBe(416);
+  });
+
+  test('is for hosts alone', async () => {
+    expect((await fetchPackage({ authorization: 'Bearer 0123456789abcdef' })).status).toBe(401);
+  });
+
+  test('whose file has changed is not sent', async () => {
+    truncateSync(join(world.folder, 'kv:1.tar.gz'), 3);
+    expect((await fetchPackage()).status).toBe(404);
+  });
+
+  test.each([
+    ['bytes=0-0', { first: 0, last: 0 }],
+    ['bytes=-3', { first: 7, last: 9 }],
+    ['bytes=2-99', { first: 2, last: 9 }],
+    ['bytes=10-', 'outside'],
+    ['bytes=-0', 'outside'],
+    ['bytes=5-2', undefined],
+    ['bytes=0-1,3-4', undefined],
+    [undefined, undefined],
+  ])('of ten bytes and the range %s is read as the standard says', (header, expected) => {
+    expect(readRange(header, 10)).toEqual(expected);
+  });
+});
+
+describe('the file of tokens', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'conveyor-tokens-'));
+  const file = join(folder, 'tokens');
+  const token = '0123456789abcdef';
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('is refused if others can read it, and read if they cannot', () => {
+    writeFileSync(file, `# hosts\nweb-1 ${token}\n`);
+    chmodSync(file, 0o644);
+    expect(() => HostTokens.read(file)).toThrow(`${file} can be read by others: chmod 600 ${file}`);
+    chmodSync(file, 0o600);
+    const tokens = HostTokens.read(file);
+    expect([tokens.match(token, 'web-1'), tokens.match(token, 'web-2'), tokens.match('x', 'web-1')]).toEqual([
+      ...['own', 'other', 'none'],
+    ]);
+    expect([tokens.listHosts().has('web-1'), tokens.listHosts().has('web-2')]).toEqual([true, false]);
+  });
+
+  test.each([
+    ['web-1', 'tokens:1: expected a host and its token'],
+    [`web-1 ${token}\nweb-2 short`, 'tokens:2: the token of web-2 is shorter than 16'],
+  ])('with a mistake is refused with the line', (text, message) => {
+    expect(() => HostTokens.parse(text, 'tokens')).toThrow(message);
+  });
+});

@@ -1,0 +1,230 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describePlace } from '../../push-types/slowroll/server/countHosts';
+import { findPlace } from '../../push-types/slowroll/server/acceptDecision';
+import { bringVersion } from '../builders/bringVersion';
+import { PollingWorld, type PollingOptions } from '../builders/pollingHosts';
+
+const EARLIER = 'deploy/kvstore/1/deploy/1/0/1';
+const idOf = (phase: number | string, release = 2): string => `deploy/kvstore/${release}/deploy/1/${phase}/1`;
+const HOUR = 60 * 60_000;
+
+const worlds: PollingWorld[] = [];
+afterEach(() => Promise.all(worlds.splice(0).map((world) => world.close())));
+
+/** Hosts of one unit, kv/x, which run kv:1. */
+async function openWorld(size: number, more: Partial<PollingOptions> = {}): Promise<PollingWorld> {
+  const world = await PollingWorld.open({ sizes: { x: size }, ...more });
+  worlds.push(world);
+  await bringVersion(world.app, { updateId: EARLIER, version: 'kv:1', units: ['kv/x'] });
+  await world.settle();
+  return world;
+}
+
+const bring = (world: PollingWorld, phase: number | string, version: string, more: object = {}) =>
+  bringVersion(world.app, { updateId: idOf(phase), version, units: ['kv/x'], release: 2, ...more });
+
+const revert = (world: PollingWorld, updatedBy: readonly string[], version = 'kv:1') =>
+  bring(world, 'revert', version, { updatedBy, urgency: 'revert', wholeUnit: false });
+
+async function track(world: PollingWorld, updateId: string) {
+  const context = { pipeline: 'kvstore', release: 2, deployId: 'd', actor: 'user:alice', config: { units: ['kv/x'] } };
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ updateId, context });
+  const answer = await world.app.request('/trackUpdates', { method: 'POST', headers, body });
+  return ((await answer.json()) as { units: Record<string, unknown>[] }).units[0];
+}
+
+const listOn = (world: PollingWorld, version: string): string[] =>
+  world.hosts.filter((host) => host.version === version).map(({ name }) => name);
+
+describe('a release over hosts that poll', () => {
+  test('widens from phase to phase: no host is taken out, and each phase has its share', async () => {
+    const world = await openWorld(20);
+    let before: string[] = [];
+    for (const [phase, percent] of [10, 25, 60].entries()) {
+      await bring(world, phase, 'new:1', { amount: { percent }, wholeUnit: false });
+      await world.settle();
+      const now = listOn(world, 'new:1');
+      expect(now).toHaveLength((20 * percent) / 100);
+      expect(now).toEqual(expect.arrayContaining(before));
+      before = now;
+    }
+  });
+
+  test('takes other hosts first in the next release, and the same ones if the package is sticky', async () => {
+    const firsts = async (isSticky: boolean): Promise<string[][]> => {
+      const world = await openWorld(40, { isSticky });
+      const found: string[][] = [];
+      for (const [release, version] of [
+        [2, 'new:1'],
+        [3, 'new:2'],
+      ] as const) {
+        await bringVersion(world.app, {
+          ...{ updateId: idOf(0, release), version, units: ['kv/x'], release, amount: { count: 8 }, wholeUnit: false },
+        });
+        await world.settle();
+        found.push(listOn(world, version));
+      }
+      return found;
+    };
+    const [one, next] = await firsts(false);
+    expect(next).not.toEqual(one);
+    const [sticky, again] = await firsts(true);
+    // Those of the first release run new:1, and the second one takes its eight by place again.
+    expect(again).toEqual(sticky);
+  });
+
+  test('gives exactly the hosts of an update their old version back, and says that it may be older', async () => {
+    const world = await openWorld(10);
+    await bring(world, 0, 'new:1', { amount: { count: 3 }, wholeUnit: false });
+    await world.settle();
+    const updated = listOn(world, 'new:1');
+    const seen = new Map(world.hosts.map((host) => [host.name, host.manifests.length]));
+    await revert(world, [idOf(0)]);
+    await world.settle();
+    expect(listOn(world, 'kv:1')).toHaveLength(10);
+    const told = world.hosts.filter((host) => host.manifests.slice(seen.get(host.name)).some(hasRevert));
+    expect(told.map(({ name }) => name)).toEqual(updated);
+    expect(await track(world, idOf('revert'))).toMatchObject({ state: 'done', targeted: 3, live: 3 });
+  });
+
+  test('ends with the failures that it permits, and not with fewer', async () => {
+    const strict = await openWorld(10);
+    await bring(strict, 0, 'dead:1', { amount: { count: 4 }, wholeUnit: false });
+    await strict.settle();
+    expect(await track(strict, idOf(0))).toMatchObject({ state: 'failed', failed: 1, live: 0 });
+    const patient = await openWorld(10, { failures: 0.5 });
+    await bring(patient, 0, 'dead:1', { amount: { count: 4 }, wholeUnit: false });
+    await patient.settle();
+    const end = await track(patient, idOf(0));
+    expect(end).toMatchObject({ state: 'failed', failed: 3, live: 0 });
+    expect(end?.['reason']).toMatch(/dead:1 did not come up on x-\d+: its health check failed/);
+  });
+});
+
+const hasRevert = ({ packages }: { readonly packages: readonly { readonly revert: boolean }[] }): boolean =>
+  packages.some((one) => one.revert);
+
+describe('a host that was silent', () => {
+  test('is unreachable, holds up no update, and catches up when it returns', async () => {
+    const world = await openWorld(6);
+    const [silent] = world.hosts;
+    if (silent) silent.isSilent = true;
+    world.now += 2 * HOUR;
+    await world.pollAll();
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    expect(await track(world, idOf(0))).toMatchObject({ state: 'done', targeted: 6, live: 5, unreachable: 1 });
+    if (silent) silent.isSilent = false;
+    await world.settle();
+    expect(await track(world, idOf(0))).toMatchObject({ state: 'done', live: 6, unreachable: 0 });
+    expect(world.versions()).toEqual(Array(6).fill('new:1'));
+  });
+
+  test('never runs a version that was reverted meanwhile, and goes straight to the one that is good', async () => {
+    const world = await openWorld(6);
+    const [silent] = world.hosts;
+    if (silent) silent.isSilent = true;
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    await revert(world, [idOf(0)]);
+    await world.settle();
+    await bringVersion(world.app, { updateId: idOf(0, 3), version: 'new:2', units: ['kv/x'], release: 3 });
+    await world.settle();
+    if (silent) silent.isSilent = false;
+    const seen = silent?.manifests.length;
+    await world.settle();
+    expect(world.versions()).toEqual(Array(6).fill('new:2'));
+    const versions = silent?.manifests.slice(seen).flatMap(({ packages }) => packages.map(({ version }) => version));
+    expect(new Set(versions)).toEqual(new Set(['new:2']));
+  });
+});
+
+describe('a server that begins anew', () => {
+  test('says that hosts are unknown, and never that they are updated, until they have polled', async () => {
+    const world = await openWorld(6);
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    await world.start();
+    const after = await track(world, idOf(0));
+    expect(after).toMatchObject({ state: 'updating', targeted: 6, live: 0, updated: 0, unreachable: 0 });
+    expect(after?.['reason']).toMatch(/^unknown: 6 hosts/);
+    expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 6, version: 'new:1' });
+    await world.pollAll();
+    expect(await track(world, idOf(0))).toMatchObject({ state: 'done', live: 6 });
+  });
+
+  test('calls a host unreachable that has not polled for the time of silence', async () => {
+    const world = await openWorld(3);
+    await world.start();
+    world.now += 2 * HOUR;
+    expect(await track(world, EARLIER)).toMatchObject({ live: 0, unreachable: 3 });
+  });
+
+  test('leaves the hosts alone that a paused update had not reached, and knows those that it had', async () => {
+    const world = await openWorld(10);
+    await bring(world, 0, 'new:1');
+    for (const host of world.hosts.slice(0, 4)) await world.pollHost(host);
+    const context = { pipeline: 'kvstore', release: 2, deployId: 'd', actor: 'a', config: { units: ['kv/x'] } };
+    await world.app.request('/pauseUpdates', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'pause' },
+      body: JSON.stringify({ updateId: idOf(0), context }),
+    });
+    await world.start();
+    await world.settle();
+    expect(world.versions()).toEqual([...Array<string>(4).fill('new:1'), ...Array<string>(6).fill('kv:1')]);
+    await revert(world, [idOf(0)]);
+    await world.settle();
+    expect(world.versions()).toEqual(Array(10).fill('kv:1'));
+    expect(await track(world, idOf('revert'))).toMatchObject({ state: 'done', targeted: 4, live: 4 });
+  });
+
+  test('decides the same for a host whose agent has begun anew as well', async () => {
+    const world = await openWorld(10);
+    await bring(world, 0, 'new:1', { amount: { count: 4 }, wholeUnit: false });
+    await world.settle();
+    const before = world.versions();
+    await world.start();
+    for (const host of world.hosts) host.restart();
+    await world.settle();
+    expect(world.versions()).toEqual(before);
+    await revert(world, [idOf(0)]);
+    await world.settle();
+    expect(world.versions()).toEqual(Array(10).fill('kv:1'));
+  });
+
+  test('has higher serials and generations than before, also if it lost its memory', async () => {
+    const world = await openWorld(2);
+    const before = world.hosts[0]?.serial ?? 0;
+    rmSync(join(world.folder, 'state.json'));
+    await world.start();
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    // A host refuses a lower number, and throws.
+    expect(world.hosts[0]?.serial).toBeGreaterThan(before);
+    expect(world.versions()).toEqual(['new:1', 'new:1']);
+  });
+
+  test('restores its hosts from their polls if its folder is lost', async () => {
+    const world = await openWorld(4);
+    for (const file of ['state.json', 'hosts.log']) rmSync(join(world.folder, file));
+    await world.start();
+    // Until the next decision its serial is lower than the one that hosts have accepted, so they keep what they have.
+    for (const host of world.hosts) host.mayRefuse = true;
+    await world.settle();
+    expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 4, mixed: false });
+    expect(world.versions()).toEqual(Array(4).fill('kv:1'));
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    expect(world.versions()).toEqual(Array(4).fill('new:1'));
+  });
+
+  test('knows the labels of its hosts, which they send once', async () => {
+    const world = await openWorld(3);
+    await world.start();
+    expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x')).size).toBe(3);
+    expect(world.fleet.hosts.readLabels(0)).toEqual({ region: 'x' });
+  });
+});
