@@ -43,7 +43,7 @@ export class PollingHost {
     return this.running?.version ?? '';
   }
 
-  /** Polls once, and does what it is told. @returns whether anything changed on it */
+  /** Polls once, and follows the manifest. @returns whether anything changed on it */
   async poll(app: Hono): Promise<boolean> {
     if (this.isSilent) return false;
     const state = JSON.stringify(this.running ? [this.running] : []);

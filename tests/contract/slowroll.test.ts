@@ -11,7 +11,7 @@ const UNITS = ['kv/x', 'kv/y'] as const;
 const worlds: PollingWorld[] = [];
 afterAll(() => Promise.all(worlds.map((world) => world.close())));
 
-const suiteOf = async () => {
+const openSubject = async () => {
   const world = await PollingWorld.open({ sizes: { x: SIZE, y: SIZE } });
   worlds.push(world);
   await bringVersion(world.app, { updateId: 'deploy/earlier/1/deploy/1/0/1', version: 'kv:1', units: UNITS });
@@ -27,4 +27,4 @@ const suiteOf = async () => {
     grow: async (unit: string) => void (await world.pollHost(world.join(unit.split('/')[1] ?? ''))),
   };
 };
-describeSuite('push type slowroll', PUSH_TYPE_CHECKS, suiteOf, ['pages', 'shiftTraffic']);
+describeSuite('push type slowroll', PUSH_TYPE_CHECKS, openSubject, ['pages', 'shiftTraffic']);

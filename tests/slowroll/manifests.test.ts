@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { manifestPackageSchema, type Report } from '../../push-types/slowroll/protocol';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { readRange } from '../../push-types/slowroll/server/sendPackage';
 import { bringVersion } from '../builders/bringVersion';
@@ -41,7 +42,11 @@ describe('a poll', () => {
   test.each([
     ['labels that are no object', `?labels=${encodeURIComponent('["a"]')}`, 400],
     ['a state that is no list', '?state=1', 400],
-    ['a state of more than 4 kB', `?state=${encodeURIComponent(JSON.stringify([bigState(), bigState(), bigState()]))}`, 413],
+    [
+      'a state of more than 4 kB',
+      `?state=${encodeURIComponent(JSON.stringify([bigState(), bigState(), bigState()]))}`,
+      413,
+    ],
   ])('with %s is refused', async (_, query, status) => {
     expect((await poll('x-1', {}, query)).status).toBe(status);
   });
@@ -68,9 +73,12 @@ test('a report that is too large is refused before it is read', async () => {
 });
 
 test('a report says what a host runs, between two polls', async () => {
-  const failed = { name: 'kv', version: 'kv:0', identifier: 'b', state: 'rolled-back', failedVersion: 'kv:1' };
+  const failed = {
+    ...{ name: 'kv', version: 'kv:0', identifier: 'b', failedVersion: 'kv:1' },
+    state: 'rolled-back' as const,
+  };
   const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ packages: [failed] });
+  const body = JSON.stringify({ packages: [failed] } satisfies Report);
   const answer = await world.app.request('/v1/hosts/x-1/report', { method: 'POST', headers, body });
   expect(answer.status).toBe(204);
   const records = world.fleet.hosts.readRecords('kv');
@@ -117,6 +125,19 @@ describe('a package', () => {
   ])('of ten bytes and the range %s is read as the standard says', (header, expected) => {
     expect(readRange(header, 10)).toEqual(expected);
   });
+});
+
+test.each([
+  ['a name with a slash', { name: '../kv' }],
+  ['a digest of another kind', { digest: 'md5:0' }],
+  ['a generation below 0', { generation: -1 }],
+  ['a command without a program', { install: { restart: [] } }],
+  ['a time limit of two hours', { install: { timeoutSeconds: 7200 } }],
+])('a manifest has no package with %s', (_, more) => {
+  const good = { name: 'kv', version: '1', uri: 'v1/packages/kv/0', digest: `sha256:${'0'.repeat(64)}`, size: 1 };
+  const whole = { ...good, generation: 1, revert: false };
+  expect(manifestPackageSchema.safeParse(whole).success).toBe(true);
+  expect(manifestPackageSchema.safeParse({ ...whole, ...more }).success).toBe(false);
 });
 
 describe('the file of tokens', () => {

@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ManifestPackage } from '../../push-types/slowroll/protocol';
 import { describePlace } from '../../push-types/slowroll/server/countHosts';
 import { findPlace } from '../../push-types/slowroll/server/acceptDecision';
 import { bringVersion } from '../builders/bringVersion';
 import { PollingWorld, type PollingOptions } from '../builders/pollingHosts';
 
 const EARLIER = 'deploy/kvstore/1/deploy/1/0/1';
-const idOf = (phase: number | string, release = 2): string => `deploy/kvstore/${release}/deploy/1/${phase}/1`;
+const nameUpdate = (phase: number | string, release = 2): string => `deploy/kvstore/${release}/deploy/1/${phase}/1`;
 const HOUR = 60 * 60_000;
 
 const worlds: PollingWorld[] = [];
@@ -22,7 +23,7 @@ async function openWorld(size: number, more: Partial<PollingOptions> = {}): Prom
 }
 
 const bring = (world: PollingWorld, phase: number | string, version: string, more: object = {}) =>
-  bringVersion(world.app, { updateId: idOf(phase), version, units: ['kv/x'], release: 2, ...more });
+  bringVersion(world.app, { updateId: nameUpdate(phase), version, units: ['kv/x'], release: 2, ...more });
 
 const revert = (world: PollingWorld, updatedBy: readonly string[], version = 'kv:1') =>
   bring(world, 'revert', version, { updatedBy, urgency: 'revert', wholeUnit: false });
@@ -61,7 +62,14 @@ describe('a release over hosts that poll', () => {
         [3, 'new:2'],
       ] as const) {
         await bringVersion(world.app, {
-          ...{ updateId: idOf(0, release), version, units: ['kv/x'], release, amount: { count: 8 }, wholeUnit: false },
+          ...{
+            updateId: nameUpdate(0, release),
+            version,
+            units: ['kv/x'],
+            release,
+            amount: { count: 8 },
+            wholeUnit: false,
+          },
         });
         await world.settle();
         found.push(listOn(world, version));
@@ -81,29 +89,29 @@ describe('a release over hosts that poll', () => {
     await world.settle();
     const updated = listOn(world, 'new:1');
     const seen = new Map(world.hosts.map((host) => [host.name, host.manifests.length]));
-    await revert(world, [idOf(0)]);
+    await revert(world, [nameUpdate(0)]);
     await world.settle();
     expect(listOn(world, 'kv:1')).toHaveLength(10);
     const told = world.hosts.filter((host) => host.manifests.slice(seen.get(host.name)).some(hasRevert));
     expect(told.map(({ name }) => name)).toEqual(updated);
-    expect(await track(world, idOf('revert'))).toMatchObject({ state: 'done', targeted: 3, live: 3 });
+    expect(await track(world, nameUpdate('revert'))).toMatchObject({ state: 'done', targeted: 3, live: 3 });
   });
 
   test('ends with the failures that it permits, and not with fewer', async () => {
     const strict = await openWorld(10);
     await bring(strict, 0, 'dead:1', { amount: { count: 4 }, wholeUnit: false });
     await strict.settle();
-    expect(await track(strict, idOf(0))).toMatchObject({ state: 'failed', failed: 1, live: 0 });
+    expect(await track(strict, nameUpdate(0))).toMatchObject({ state: 'failed', failed: 1, live: 0 });
     const patient = await openWorld(10, { failures: 0.5 });
     await bring(patient, 0, 'dead:1', { amount: { count: 4 }, wholeUnit: false });
     await patient.settle();
-    const end = await track(patient, idOf(0));
+    const end = await track(patient, nameUpdate(0));
     expect(end).toMatchObject({ state: 'failed', failed: 3, live: 0 });
     expect(end?.['reason']).toMatch(/dead:1 did not come up on x-\d+: its health check failed/);
   });
 });
 
-const hasRevert = ({ packages }: { readonly packages: readonly { readonly revert: boolean }[] }): boolean =>
+const hasRevert = ({ packages }: { readonly packages: readonly ManifestPackage[] }): boolean =>
   packages.some((one) => one.revert);
 
 describe('a host that was silent', () => {
@@ -115,10 +123,10 @@ describe('a host that was silent', () => {
     await world.pollAll();
     await bring(world, 0, 'new:1');
     await world.settle();
-    expect(await track(world, idOf(0))).toMatchObject({ state: 'done', targeted: 6, live: 5, unreachable: 1 });
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', targeted: 6, live: 5, unreachable: 1 });
     if (silent) silent.isSilent = false;
     await world.settle();
-    expect(await track(world, idOf(0))).toMatchObject({ state: 'done', live: 6, unreachable: 0 });
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', live: 6, unreachable: 0 });
     expect(world.versions()).toEqual(Array(6).fill('new:1'));
   });
 
@@ -128,9 +136,9 @@ describe('a host that was silent', () => {
     if (silent) silent.isSilent = true;
     await bring(world, 0, 'new:1');
     await world.settle();
-    await revert(world, [idOf(0)]);
+    await revert(world, [nameUpdate(0)]);
     await world.settle();
-    await bringVersion(world.app, { updateId: idOf(0, 3), version: 'new:2', units: ['kv/x'], release: 3 });
+    await bringVersion(world.app, { updateId: nameUpdate(0, 3), version: 'new:2', units: ['kv/x'], release: 3 });
     await world.settle();
     if (silent) silent.isSilent = false;
     const seen = silent?.manifests.length;
@@ -147,12 +155,12 @@ describe('a server that begins anew', () => {
     await bring(world, 0, 'new:1');
     await world.settle();
     await world.start();
-    const after = await track(world, idOf(0));
+    const after = await track(world, nameUpdate(0));
     expect(after).toMatchObject({ state: 'updating', targeted: 6, live: 0, updated: 0, unreachable: 0 });
     expect(after?.['reason']).toMatch(/^unknown: 6 hosts/);
     expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 6, version: 'new:1' });
     await world.pollAll();
-    expect(await track(world, idOf(0))).toMatchObject({ state: 'done', live: 6 });
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', live: 6 });
   });
 
   test('calls a host unreachable that has not polled for the time of silence', async () => {
@@ -170,15 +178,15 @@ describe('a server that begins anew', () => {
     await world.app.request('/pauseUpdates', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': 'pause' },
-      body: JSON.stringify({ updateId: idOf(0), context }),
+      body: JSON.stringify({ updateId: nameUpdate(0), context }),
     });
     await world.start();
     await world.settle();
     expect(world.versions()).toEqual([...Array<string>(4).fill('new:1'), ...Array<string>(6).fill('kv:1')]);
-    await revert(world, [idOf(0)]);
+    await revert(world, [nameUpdate(0)]);
     await world.settle();
     expect(world.versions()).toEqual(Array(10).fill('kv:1'));
-    expect(await track(world, idOf('revert'))).toMatchObject({ state: 'done', targeted: 4, live: 4 });
+    expect(await track(world, nameUpdate('revert'))).toMatchObject({ state: 'done', targeted: 4, live: 4 });
   });
 
   test('decides the same for a host whose agent has begun anew as well', async () => {
@@ -190,7 +198,7 @@ describe('a server that begins anew', () => {
     for (const host of world.hosts) host.restart();
     await world.settle();
     expect(world.versions()).toEqual(before);
-    await revert(world, [idOf(0)]);
+    await revert(world, [nameUpdate(0)]);
     await world.settle();
     expect(world.versions()).toEqual(Array(10).fill('kv:1'));
   });

@@ -74,7 +74,7 @@ const isUnfinished = (state: SlowrollState, decision: Decision): boolean => {
   return found === 'active' || found === 'paused';
 };
 
-/** Of phases that only widen, the widest is enough: this keeps the walk short in a release of many phases. */
+/** The widest of phases that only widen is enough: this keeps the walk short in a release of many phases. */
 function foldDecisions(decisions: readonly Decision[]): Decision[] {
   const folded: Decision[] = [];
   for (const decision of decisions) {

@@ -3,7 +3,7 @@ import { countCohorts } from './cohorts';
 import type { SlowrollFleet } from './slowrollFleet';
 
 /**
- * What hosts reported, by cohort and minute, as a data source: so that health is judged without Prometheus. `slowroll.failures` is the share of the hosts of a cohort
+ * The reports of hosts, by cohort and minute, as a data source: so that health is judged without Prometheus. `slowroll.failures` is the share of the hosts of a cohort
  * whose version failed, and `slowroll.restarts` the starts for each host since the minute before.
  */
 export class CohortLog {
@@ -17,11 +17,11 @@ export class CohortLog {
     const at = this.fleet.options.now();
     const cohorts = [...this.fleet.units.values()].flatMap((place) => countCohorts(this.fleet, place));
     const points = cohorts.map(({ task, decision, hosts, unreachable, unknown, failed }) => {
-      const heard = hosts - unreachable - unknown;
+      const reached = hosts - unreachable - unknown;
       const starts = decision === undefined ? 0 : this.fleet.countStarts(decision);
       const restarts = starts - (this.starts.get(task) ?? 0);
       this.starts.set(task, starts);
-      return { task, heard, failures: failed / Math.max(1, heard), restarts: restarts / Math.max(1, heard) };
+      return { task, reached, failures: failed / Math.max(1, reached), restarts: restarts / Math.max(1, reached) };
     });
     this.samples = [...this.samples.filter((one) => one.at > at - KEPT_MS), { at, points }];
   }
@@ -38,7 +38,7 @@ export class CohortLog {
     const series = (selector.tasks ?? []).flatMap((task) => {
       const points = window.flatMap(({ at, points: all }): [number, number][] => {
         const found = all.find((one) => one.task === task);
-        return found === undefined || found.heard === 0 ? [] : [[at, read(found)]];
+        return found === undefined || found.reached === 0 ? [] : [[at, read(found)]];
       });
       return points.length === 0 ? [] : [{ labels: { task }, points }];
     });
@@ -48,7 +48,7 @@ export class CohortLog {
 
 interface CohortPoint {
   readonly task: string;
-  readonly heard: number;
+  readonly reached: number;
   readonly failures: number;
   readonly restarts: number;
 }

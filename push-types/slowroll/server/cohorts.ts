@@ -28,12 +28,12 @@ export const nameCohort = (unit: string, decision: Decision | undefined): string
 /** The cohorts of a unit that have hosts, by what hosts were offered last. */
 export function countCohorts(fleet: SlowrollFleet, place: UnitPlace): Cohort[] {
   const cohorts = new Map<Decision | undefined, Cohort>();
-  passHosts(fleet, place, ({ index, records, current }) => {
+  passHosts(fleet, place, ({ index, records, current, isSilent }) => {
     const cohort = cohorts.get(current) ?? makeCohort(place.unit, current);
     cohorts.set(current, cohort);
     cohort.hosts += 1;
     const version = fleet.versions.name(records.version[index] ?? 0);
-    if (fleet.isSilent(index)) cohort.unreachable += 1;
+    if (isSilent) cohort.unreachable += 1;
     else if (records.reported[index] === REPORTED.nothing) cohort.unknown += 1;
     else if (records.reported[index] === REPORTED.broken || records.failed[index] !== 0) cohort.failed += 1;
     else if (current === undefined ? version !== '' : version === current.version) cohort.live += 1;
@@ -59,7 +59,7 @@ export function listCohorts(
     fresh: updated.filter(({ hosts, unreachable }) => hosts > unreachable).map(({ task }) => task),
     updated: updated.reduce((sum, { hosts }) => sum + hosts, 0),
     control: others.filter(({ live }) => live > 0).map(({ task }) => task),
-    // Of the cohorts from which these hosts came only the latest had all of its hosts then.
+    // These hosts came from several cohorts; the latest had the most of them.
     before: updated.length === 0 ? [] : before.slice(-1).map((decision) => nameCohort(place.unit, decision)),
   };
 }

@@ -11,6 +11,8 @@ interface Passing {
   index: number;
   host: HostCursor;
   records: HostRecords;
+  /** It is unreachable. */
+  isSilent: boolean;
   /** The decision that it was offered last, and the one that holds for it now. */
   current: Decision | undefined;
   resolved: Decision | undefined;
@@ -21,10 +23,16 @@ export function passHosts(fleet: SlowrollFleet, place: UnitPlace, visit: (passin
   const { table } = fleet.hosts;
   const records = fleet.hosts.readRecords(place.packageName);
   const chain = fleet.chain(place.unit);
-  const passing: Passing = { index: 0, host: fleet.point(0), records, current: undefined, resolved: undefined };
+  const isSilent = fleet.createSilence();
+  const isInRegion = fleet.hosts.createRegionTest(place.packageName, place.region);
+  const passing: Passing = {
+    ...{ index: 0, host: fleet.point(0), records, isSilent: false },
+    ...{ current: undefined, resolved: undefined },
+  };
   for (let index = 0; index < table.count; index += 1) {
-    if (table.gone[index] === 1 || fleet.hosts.findRegion(place.packageName, index) !== place.region) continue;
+    if (table.gone[index] === 1 || !isInRegion(index)) continue;
     passing.index = index;
+    passing.isSilent = isSilent(index);
     passing.host = fleet.point(index);
     passing.current = fleet.findDecision(index, records, place.unit);
     const isStranger = passing.current === undefined && records.reported[index] === REPORTED.nothing;
@@ -58,7 +66,7 @@ export function describePlace(fleet: SlowrollFleet, place: UnitPlace): UnitDescr
   passHosts(fleet, place, (passing) => {
     const { index, resolved, records } = passing;
     listed += 1;
-    if (fleet.isSilent(index)) silent += 1;
+    if (passing.isSilent) silent += 1;
     if (isRemoved(passing)) return;
     size += 1;
     const version = resolved?.version ?? fleet.versions.name(records.version[index] ?? 0);
@@ -133,7 +141,7 @@ export interface DecisionCounts {
   unreachable: number;
   /** They have not polled since this process began. */
   unknown: number;
-  /** Of a removal: without the package. */
+  /** For a removal, hosts without the package. */
   gone: number;
 }
 
@@ -148,7 +156,7 @@ export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
     if (!isTaken && !isMember(chain, decision, passing)) return;
     counts.members += 1;
     if (isRemoving && records.reported[index] === REPORTED.absent && current === decision) counts.gone += 1;
-    else if (fleet.isSilent(index)) counts.unreachable += 1;
+    else if (passing.isSilent) counts.unreachable += 1;
     else if (records.reported[index] === REPORTED.nothing) counts.unknown += 1;
     else if (!isRemoving && isUpOn(passing, number, decision)) counts.live += 1;
     else if (current !== decision) counts.pending += isTaken || chain.takes(decision, host, current) ? 1 : 0;

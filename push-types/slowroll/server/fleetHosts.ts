@@ -84,6 +84,14 @@ export class FleetHosts {
     return (regions[set] = this.placeLabels(packageName, this.sets[set] ?? {}));
   }
 
+  /** Whether hosts have a package in a region, for a pass over them. */
+  createRegionTest(packageName: string, region: number): (index: number) => boolean {
+    // The regions of all sets are known from here on.
+    const regions = Int16Array.from(this.sets, (labels) => this.placeLabels(packageName, labels));
+    const { labels } = this.table;
+    return (index) => regions[labels[index] ?? 0] === region;
+  }
+
   /** The bytes of all arrays. */
   get bytes(): number {
     return [...this.records.values()].reduce((sum, { bytes }) => sum + bytes, this.table.bytes);

@@ -58,7 +58,7 @@ async function readHosts(path: string, hosts: FleetHosts): Promise<void> {
   const known = new Map<string, HostLabels>();
   let count = 0;
   for await (const line of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity })) {
-    count += 1;
+    if (line !== '') count += 1;
     const [host = '', text = ''] = line.split('\t');
     // A host whose line is broken never got an answer.
     const labels = known.get(text) ?? parseLabels(text);

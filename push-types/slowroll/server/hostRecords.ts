@@ -1,6 +1,6 @@
 import { growCapacity, widen } from './hostTable';
 
-/** What a host has reported about a package. */
+/** The last report of a host about a package. */
 export const REPORTED = {
   /** Nothing since this process began. */
   nothing: 0,
@@ -11,7 +11,7 @@ export const REPORTED = {
   broken: 3,
 } as const;
 
-/** What each host runs of one package: 13 bytes a host. */
+/** The version of one package that each host runs: 13 bytes a host. */
 export class HostRecords {
   /** The number of the decision that was offered to each host last; 0 if none is known. */
   decision = new Uint32Array(FIRST_CAPACITY);

@@ -1,7 +1,7 @@
 import { hashWords } from './hashPlace';
 
 /**
- * The names of all hosts, their labels, and when they were heard last, in a few arrays: a million JavaScript objects would need ten times the memory. A host
+ * The names of all hosts, their labels, and when they called last, in a few arrays: a million JavaScript objects would need ten times the memory. A host
  * keeps its index for ever; the indexes follow the order in which hosts joined.
  */
 export class HostTable {
@@ -12,7 +12,7 @@ export class HostTable {
   /** The number of the set of labels of each host. */
   labels = new Uint16Array(FIRST_CAPACITY);
   /** Seconds from `epochMs` to the last message; 0 if there was none since this process began. */
-  heard = new Uint32Array(FIRST_CAPACITY);
+  calledAt = new Uint32Array(FIRST_CAPACITY);
   /** 1 if the host is no longer listed. */
   gone = new Uint8Array(FIRST_CAPACITY);
   private starts = new Uint32Array(FIRST_CAPACITY + 1);
@@ -51,7 +51,7 @@ export class HostTable {
 
   /** The bytes of its arrays. */
   get bytes(): number {
-    const arrays = [this.high, this.low, this.labels, this.heard, this.gone, this.starts, this.names, this.places];
+    const arrays = [this.high, this.low, this.labels, this.calledAt, this.gone, this.starts, this.names, this.places];
     return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
@@ -66,7 +66,7 @@ export class HostTable {
     this.high = widen(this.high, new Uint32Array(capacity));
     this.low = widen(this.low, new Uint32Array(capacity));
     this.labels = widen(this.labels, new Uint16Array(capacity));
-    this.heard = widen(this.heard, new Uint32Array(capacity));
+    this.calledAt = widen(this.calledAt, new Uint32Array(capacity));
     this.gone = widen(this.gone, new Uint8Array(capacity));
     this.starts = widen(this.starts, new Uint32Array(capacity + 1));
     this.places = new Uint32Array(Math.ceil(capacity * 1.5));

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 
 /** The answer to a token: of this host, of another one, or of none. */
@@ -83,5 +83,4 @@ function findRow(rows: Buffer, size: number, digest: Buffer): number {
 /** No digest has eight bytes of zeros at its end, but by a chance of one in 2^64. */
 const isTaken = (rows: Buffer, place: number): boolean => rows.readBigUInt64LE(place * ROW_BYTES + TOKEN_BYTES) !== 0n;
 
-const digestText = (text: string, bytes: number): Buffer =>
-  createHash('sha256').update(text).digest().subarray(0, bytes);
+const digestText = (text: string, bytes: number): Buffer => hash('sha256', text, 'buffer').subarray(0, bytes);

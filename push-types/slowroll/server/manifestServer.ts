@@ -72,7 +72,7 @@ async function answerPoll(c: Context, fleet: SlowrollFleet, options: ManifestSer
   const written = readTag(tag, fleet.options.packages);
   let joined: { readonly index: number; readonly isNew: boolean };
   try {
-    joined = fleet.hear(host, labels ?? recallLabels(fleet, host, written.labels));
+    joined = fleet.noteCall(host, labels ?? recallLabels(fleet, host, written.labels));
   } catch (error) {
     return refuseJoin(c, error);
   }
@@ -123,7 +123,7 @@ async function takeReport(c: Context, fleet: SlowrollFleet): Promise<Response> {
   const body: unknown = await c.req.json().catch(() => undefined);
   const report = reportSchema.safeParse(body);
   if (!report.success) return refuse(c, 400, `the report: ${report.error.issues[0]?.message ?? 'it is no JSON'}`);
-  const { index } = fleet.hear(c.req.param('host') ?? '', undefined);
+  const { index } = fleet.noteCall(c.req.param('host') ?? '', undefined);
   if (index === -1) return refuse(c, 409, 'a host polls before it reports');
   fleet.report(index, report.data.packages, false);
   return c.body(null, 204);

@@ -29,7 +29,7 @@ export function writeTag(fleet: SlowrollFleet, index: number, offers: readonly O
   return `"${settings}.${records.join('_')}.${labels}"`;
 }
 
-/** The content of a tag about its host; nothing of a tag that another program wrote. */
+/** The content of a tag about its host. */
 export interface TagContent {
   readonly past: readonly PastOffer[];
   readonly labels: unknown;

@@ -12,7 +12,7 @@ export interface SlowrollOptions extends FleetHostsOptions {
   readonly memory: Memory;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** A host that was not heard for so long is unreachable. */
+  /** A host that has not called for so long is unreachable. */
   readonly silenceMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface UnitPlace {
   readonly region: number;
 }
 
-/** What a host is to do about a package. */
+/** The decision about a package for a host. */
 export interface Offer {
   readonly packageName: string;
   /** Undefined if nothing was ever decided for it. */
@@ -32,7 +32,7 @@ export interface Offer {
   readonly held?: number;
 }
 
-/** What a host said about itself with a tag: the generation that it got last, and what it runs. */
+/** A host as its tag describes it: the generation that it got last, and the version that it runs. */
 export interface PastOffer {
   readonly packageName: string;
   readonly generation: number;
@@ -109,12 +109,12 @@ export class SlowrollFleet {
   }
 
   /** A host says that it is there. @returns its index, or -1 for a host that never said its labels */
-  hear(name: string, labels: HostLabels | undefined): { readonly index: number; readonly isNew: boolean } {
+  noteCall(name: string, labels: HostLabels | undefined): { readonly index: number; readonly isNew: boolean } {
     const joined =
       labels === undefined ? { index: this.hosts.table.find(name), isNew: false } : this.hosts.join(name, labels);
     if (joined.isNew) this.revision += 1;
     if (joined.index !== -1) {
-      this.hosts.table.heard[joined.index] = this.clock();
+      this.hosts.table.calledAt[joined.index] = this.clock();
       this.hosts.table.gone[joined.index] = 0;
     }
     return joined;
@@ -133,7 +133,7 @@ export class SlowrollFleet {
     }
   }
 
-  /** What a host reports. With `isAll` it has no other packages. */
+  /** Takes over the report of a host. With `isAll` it has no other packages. */
   report(index: number, packages: readonly ReportPackage[], isAll: boolean): void {
     const found = new Map(packages.map((one) => [one.name, one]));
     for (const { name } of this.options.packages) {
@@ -147,7 +147,7 @@ export class SlowrollFleet {
     }
   }
 
-  /** What a host is to run from now on. Agents refuse a manifest with a lower generation than one that they accepted. */
+  /** The decisions for a host from now on. Agents refuse a manifest with a lower generation than one that they accepted. */
   offer(index: number, past: readonly PastOffer[] = []): Offer[] {
     return this.resolveOffers(index).map((offer) => {
       const accepted = past.find(({ packageName }) => packageName === offer.packageName)?.generation ?? 0;
@@ -193,21 +193,18 @@ export class SlowrollFleet {
     return version === 0 ? undefined : this.chain(unit).infer(this.point(index), this.versions.name(version));
   }
 
-  /** Whether a host has not polled since this process began, and may still do so. */
-  isUnknown(index: number): boolean {
-    return this.hosts.table.heard[index] === 0 && !this.isSilent(index);
+  /** Whether hosts are silent now, for a pass over them. */
+  createSilence(): (index: number) => boolean {
+    const { calledAt } = this.hosts.table;
+    // A host that has not called since this process began counts as if it had called then.
+    const first = (this.options.now() - this.options.silenceMs - this.startedAt) / SECOND + 1;
+    return (index) => Math.max(1, calledAt[index] ?? 0) < first;
   }
 
-  isSilent(index: number): boolean {
-    const heard = this.hosts.table.heard[index] ?? 0;
-    const last = heard === 0 ? this.startedAt : this.startedAt + (heard - 1) * SECOND;
-    return this.options.now() - last > this.options.silenceMs;
-  }
-
-  /** Seconds since a host was heard; undefined if it was not since this process began. */
+  /** Seconds since the last call of a host; undefined if there was none since this process began. */
   measureSilence(index: number): number | undefined {
-    const heard = this.hosts.table.heard[index] ?? 0;
-    return heard === 0 ? undefined : this.clock() - heard;
+    const called = this.hosts.table.calledAt[index] ?? 0;
+    return called === 0 ? undefined : this.clock() - called;
   }
 
   /** How often hosts started its version again, each by itself, since this process began. */

@@ -22,16 +22,16 @@ export interface SlowrollServiceOptions {
   readonly settings: string;
   readonly home: string;
   readonly prometheus: string | undefined;
-  /** Of Conveyor. */
+  /** The token of Conveyor. */
   readonly token: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly log: (line: string) => void;
 }
 
 export interface SlowrollService {
-  /** What Conveyor and Prometheus call. */
+  /** The routes that Conveyor and Prometheus call. */
   readonly pushType: Hono;
-  /** What hosts call. */
+  /** The routes that hosts call. */
   readonly manifests: Hono;
   readonly fleet: SlowrollFleet;
   readonly keyId: string;

@@ -47,7 +47,7 @@ const settingsSchema = z.strictObject({
     }),
   /** Hosts ask so often. */
   pollAfter: period('30m').refine((seconds) => seconds >= 1 && seconds <= 86_400, 'expected 1s to 1d'),
-  /** A host that was not heard for so long is unreachable; three polls if it is left out. */
+  /** A host that has not polled for so long is unreachable; three polls if it is left out. */
   silence: period('0s'),
   /** One line a host: its name and its token. */
   tokens: z.string().optional(),
