@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ManifestPackage } from '../../push-types/slowroll/protocol';
+import { countCohorts } from '../../push-types/slowroll/server/cohorts';
 import { describePlace } from '../../push-types/slowroll/server/countHosts';
-import { findPlace } from '../../push-types/slowroll/server/acceptDecision';
+import { findUnitPlace } from '../../push-types/slowroll/server/acceptDecision';
 import { bringVersion } from '../builders/bringVersion';
 import { PollingWorld, type PollingOptions } from '../builders/pollingHosts';
 
@@ -114,6 +115,20 @@ describe('a release over hosts that poll', () => {
 const hasRevert = ({ packages }: { readonly packages: readonly ManifestPackage[] }): boolean =>
   packages.some((one) => one.revert);
 
+test('a failure that agents still report after a revert is none of the version that they went back to', async () => {
+  const world = await openWorld(10);
+  await bring(world, 0, 'dead:1', { amount: { count: 1 }, wholeUnit: false });
+  await world.settle();
+  const countFailed = (): number =>
+    countCohorts(world.fleet, findUnitPlace(world.fleet, 'kv/x')).reduce((sum, { failed }) => sum + failed, 0);
+  expect(countFailed()).toBe(1);
+  await revert(world, [nameUpdate(0)]);
+  await world.settle();
+  for (const host of world.hosts) host.restart();
+  await world.settle();
+  expect(countFailed()).toBe(0);
+});
+
 describe('a host that was silent', () => {
   test('is unreachable, holds up no update, and catches up when it returns', async () => {
     const world = await openWorld(6);
@@ -158,7 +173,7 @@ describe('a server that begins anew', () => {
     const after = await track(world, nameUpdate(0));
     expect(after).toMatchObject({ state: 'updating', targeted: 6, live: 0, updated: 0, unreachable: 0 });
     expect(after?.['reason']).toMatch(/^unknown: 6 hosts/);
-    expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 6, version: 'new:1' });
+    expect(describePlace(world.fleet, findUnitPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 6, version: 'new:1' });
     await world.pollAll();
     expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', live: 6 });
   });
@@ -222,7 +237,7 @@ describe('a server that begins anew', () => {
     // Until the next decision its serial is lower than the one that hosts have accepted, so they keep what they have.
     for (const host of world.hosts) host.mayRefuse = true;
     await world.settle();
-    expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 4, mixed: false });
+    expect(describePlace(world.fleet, findUnitPlace(world.fleet, 'kv/x'))).toMatchObject({ size: 4, mixed: false });
     expect(world.versions()).toEqual(Array(4).fill('kv:1'));
     await bring(world, 0, 'new:1');
     await world.settle();
@@ -232,7 +247,7 @@ describe('a server that begins anew', () => {
   test('knows the labels of its hosts, which they send once', async () => {
     const world = await openWorld(3);
     await world.start();
-    expect(describePlace(world.fleet, findPlace(world.fleet, 'kv/x')).size).toBe(3);
+    expect(describePlace(world.fleet, findUnitPlace(world.fleet, 'kv/x')).size).toBe(3);
     expect(world.fleet.hosts.readLabels(0)).toEqual({ region: 'x' });
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../sdk';
 import { acceptRemoval, acceptUpdate, withReverts, type LockHeld } from '../../../sdk/updates';
 import { describePlace, listLack, type Lack, type LackQuestion } from './countHosts';
-import { nameSalt, type Decision, type SlowrollState } from './decisions';
+import { nameSalt, type RolloutDecision, type SlowrollState } from './decisions';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /** Turns updates into decisions. */
@@ -34,7 +34,7 @@ export function acceptSlowUpdate(
 ): void {
   const { state } = fleet;
   if (state.updates[request.updateId]) return;
-  const places = request.targets.map(({ unit }) => findPlace(fleet, unit));
+  const places = request.targets.map(({ unit }) => findUnitPlace(fleet, unit));
   const wasRemoved = new Set(places.flatMap(({ unit }) => (state.units[unit]?.removed ? [unit] : [])));
   const packageName = places[0]?.packageName ?? '';
   acceptUpdate({ state, copies: { hasVersion: (version) => hasVersion(packageName, version) } }, request, held);
@@ -46,7 +46,7 @@ export function acceptSlowUpdate(
     const question = askLack(state, target, place, nameRelease(isSticky, place, context));
     const isPart = wasRemoved.has(place.unit) && !isAll(target);
     const { threshold, targeted, already } = isPart ? NO_HOST : chooseThreshold(fleet, place, target, question);
-    const decision: Decision = {
+    const decision: RolloutDecision = {
       ...{ generation, update: request.updateId, unit: place.unit, version: target.version, salt: question.salt },
       ...{ threshold, targeted, already, below: fleet.hosts.table.count },
       whole: state.units[place.unit]?.update === request.updateId,
@@ -66,7 +66,7 @@ export function acceptSlowRemoval(
 ): void {
   const { state } = fleet;
   if (request.units.length === 0 || state.updates[request.updateId]) return;
-  const places = request.units.map((unit) => findPlace(fleet, unit));
+  const places = request.units.map((unit) => findUnitPlace(fleet, unit));
   const sizes = places.map((place) => describePlace(fleet, place).size);
   acceptRemoval({ state }, request, held);
   fleet.touch();
@@ -84,13 +84,13 @@ export function acceptSlowRemoval(
 }
 
 /** How many hosts a target lacks, as `needsPush` answers it. */
-export function countOutdated(
+export function countLacking(
   fleet: SlowrollFleet,
   target: Target,
   context: CallContext,
   isSticky: IsSticky,
 ): { readonly size: number; readonly outdated: number } {
-  const place = findPlace(fleet, target.unit);
+  const place = findUnitPlace(fleet, target.unit);
   const question = askLack(fleet.state, target, place, nameRelease(isSticky, place, context));
   const { size } = describePlace(fleet, place);
   return { size, outdated: countMissing(target, listLack(fleet, place, question)) };
@@ -99,7 +99,7 @@ export function countOutdated(
 const NO_HOST = { threshold: -1, targeted: 0, already: 0 };
 
 /** @throws ExtensionError for a unit that is not in the settings */
-export function findPlace(fleet: SlowrollFleet, unit: string): UnitPlace {
+export function findUnitPlace(fleet: SlowrollFleet, unit: string): UnitPlace {
   const place = fleet.units.get(unit);
   if (place !== undefined) return place;
   throw new ExtensionError('unknown-unit', `there is no unit ${unit}`, { status: 404 });

@@ -23,15 +23,15 @@ export class CohortLog {
       this.starts.set(task, starts);
       return { task, reached, failures: failed / Math.max(1, reached), restarts: restarts / Math.max(1, reached) };
     });
-    this.samples = [...this.samples.filter((one) => one.at > at - KEPT_MS), { at, points }];
+    this.samples = [...this.samples.filter((one) => one.at > at - SAMPLES_KEPT_MS), { at, points }];
   }
 
   query: Query = ({ metric, selector, start, end }) => {
-    const read = READERS[metric];
+    const read = COHORT_METRICS[metric];
     if (read === undefined)
       return Promise.reject(
         new Error(
-          `this push type has no metric ${metric}, only ${Object.keys(READERS).join(', ')}: start it with --prometheus`,
+          `this push type has no metric ${metric}, only ${Object.keys(COHORT_METRICS).join(', ')}: start it with --prometheus`,
         ),
       );
     const window = this.samples.filter(({ at }) => at >= start && at <= end);
@@ -58,9 +58,9 @@ interface CohortSample {
   readonly points: readonly CohortPoint[];
 }
 
-const READERS: Readonly<Record<string, (point: CohortPoint) => number>> = {
+const COHORT_METRICS: Readonly<Record<string, (point: CohortPoint) => number>> = {
   'slowroll.failures': ({ failures }) => failures,
   'slowroll.restarts': ({ restarts }) => restarts,
 };
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const SAMPLES_KEPT_MS = 24 * 60 * 60 * 1000;

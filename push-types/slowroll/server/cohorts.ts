@@ -1,8 +1,8 @@
 import type { HealthTargets, UnitTasks } from '../../../sdk';
 import { withReverts } from '../../../sdk/updates';
 import { passHosts } from './countHosts';
-import type { Decision } from './decisions';
-import { REPORTED } from './hostRecords';
+import type { RolloutDecision } from './decisions';
+import { REPORT_KIND } from './hostRecords';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /**
@@ -13,8 +13,10 @@ export interface Cohort {
   /** `agent/eu@17`: the unit, and the generation of the decision; `agent/eu@0` for hosts without one. */
   readonly task: string;
   readonly unit: string;
-  readonly decision: Decision | undefined;
+  readonly decision: RolloutDecision | undefined;
   readonly version: string;
+  /** The number of the version; 0 for none. */
+  readonly number: number;
   hosts: number;
   live: number;
   failed: number;
@@ -22,21 +24,23 @@ export interface Cohort {
   unknown: number;
 }
 
-export const nameCohort = (unit: string, decision: Decision | undefined): string =>
+export const nameCohort = (unit: string, decision: RolloutDecision | undefined): string =>
   `${unit}@${decision?.generation ?? 0}`;
 
 /** The cohorts of a unit that have hosts, by what hosts were offered last. */
 export function countCohorts(fleet: SlowrollFleet, place: UnitPlace): Cohort[] {
-  const cohorts = new Map<Decision | undefined, Cohort>();
+  const cohorts = new Map<RolloutDecision | undefined, Cohort>();
   passHosts(fleet, place, ({ index, records, current, isSilent }) => {
-    const cohort = cohorts.get(current) ?? makeCohort(place.unit, current);
+    const cohort = cohorts.get(current) ?? makeCohort(place.unit, current, fleet.versions.find(current?.version ?? ''));
     cohorts.set(current, cohort);
     cohort.hosts += 1;
-    const version = fleet.versions.name(records.version[index] ?? 0);
+    const version = records.version[index] ?? 0;
+    // Agents report a failure until they bring another version: only that of the decided one counts.
+    const hasFailed = cohort.number !== 0 && records.failed[index] === cohort.number;
     if (isSilent) cohort.unreachable += 1;
-    else if (records.reported[index] === REPORTED.nothing) cohort.unknown += 1;
-    else if (records.reported[index] === REPORTED.broken || records.failed[index] !== 0) cohort.failed += 1;
-    else if (current === undefined ? version !== '' : version === current.version) cohort.live += 1;
+    else if (records.reported[index] === REPORT_KIND.nothing) cohort.unknown += 1;
+    else if (records.reported[index] === REPORT_KIND.broken || hasFailed) cohort.failed += 1;
+    else if (current === undefined ? version !== 0 : version === cohort.number) cohort.live += 1;
   });
   return [...cohorts.values()];
 }
@@ -64,7 +68,7 @@ export function listCohorts(
   };
 }
 
-const makeCohort = (unit: string, decision: Decision | undefined): Cohort => ({
-  ...{ task: nameCohort(unit, decision), unit, decision, version: decision?.version ?? '' },
+const makeCohort = (unit: string, decision: RolloutDecision | undefined, number: number): Cohort => ({
+  ...{ task: nameCohort(unit, decision), unit, decision, version: decision?.version ?? '', number },
   ...{ hosts: 0, live: 0, failed: 0, unreachable: 0, unknown: 0 },
 });

@@ -1,7 +1,7 @@
 import { isRemoval } from '../../../sdk/updates';
 import type { DecisionChain } from './chain';
-import { isWithin, type Decision, type HostCursor } from './decisions';
-import { REPORTED, type HostRecords } from './hostRecords';
+import { isWithinRule, type RolloutDecision, type HostCursor } from './decisions';
+import { REPORT_KIND, type HostRecords } from './hostRecords';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /** Counts over the hosts of a unit: each is one pass over a few arrays. */
@@ -14,8 +14,8 @@ interface Passing {
   /** It is unreachable. */
   isSilent: boolean;
   /** The decision that it was offered last, and the one that holds for it now. */
-  current: Decision | undefined;
-  resolved: Decision | undefined;
+  current: RolloutDecision | undefined;
+  resolved: RolloutDecision | undefined;
 }
 
 /** Passes over the hosts of a unit that are listed. */
@@ -35,21 +35,21 @@ export function passHosts(fleet: SlowrollFleet, place: UnitPlace, visit: (passin
     passing.isSilent = isSilent(index);
     passing.host = fleet.point(index);
     passing.current = fleet.findDecision(index, records, place.unit);
-    const isStranger = passing.current === undefined && records.reported[index] === REPORTED.nothing;
+    const isStranger = passing.current === undefined && records.reported[index] === REPORT_KIND.nothing;
     passing.resolved = isStranger ? chain.suppose(passing.host) : chain.resolve(passing.host, passing.current);
     visit(passing);
   }
 }
 
 /** Whether a host has the package of a removed unit no longer. */
-const isRemoved = ({ resolved, records, index }: Passing): boolean =>
-  resolved?.removes === true && records.reported[index] === REPORTED.absent;
+const isWithoutPackage = ({ resolved, records, index }: Passing): boolean =>
+  resolved?.removes === true && records.reported[index] === REPORT_KIND.absent;
 
 /** Whether a host runs a version and is to stay on it. */
-export const isUp = ({ records, index, resolved }: Passing, version: number, decided: string): boolean =>
+const isUpOnVersion = ({ records, index, resolved }: Passing, version: number, decided: string): boolean =>
   version !== 0 &&
   records.version[index] === version &&
-  records.reported[index] === REPORTED.runs &&
+  records.reported[index] === REPORT_KIND.runs &&
   (resolved === undefined || resolved.version === decided);
 
 /** A unit as `fetchDeployUnits` lists it. */
@@ -67,7 +67,7 @@ export function describePlace(fleet: SlowrollFleet, place: UnitPlace): UnitDescr
     const { index, resolved, records } = passing;
     listed += 1;
     if (passing.isSilent) silent += 1;
-    if (isRemoved(passing)) return;
+    if (isWithoutPackage(passing)) return;
     size += 1;
     const version = resolved?.version ?? fleet.versions.name(records.version[index] ?? 0);
     if (version !== '') versions.add(version);
@@ -105,12 +105,12 @@ export function listLack(fleet: SlowrollFleet, place: UnitPlace, question: LackQ
   let [size, free] = [0, 0];
   passHosts(fleet, place, (passing) => {
     const { host, current, resolved } = passing;
-    if (isRemoved(passing) && !question.withRemoved) return;
+    if (isWithoutPackage(passing) && !question.withRemoved) return;
     size += 1;
     if (undoes !== undefined && !undoes.has(resolved?.generation ?? -1)) return;
     if (isExcepted(chain, except, host, current, resolved)) return;
     free += 1;
-    if (!isUp(passing, number, question.version)) places.push(host.findPlace(question.salt));
+    if (!isUpOnVersion(passing, number, question.version)) places.push(host.findPlace(question.salt));
   });
   return { size, free, places };
 }
@@ -119,8 +119,8 @@ function isExcepted(
   chain: DecisionChain,
   except: ReadonlySet<number>,
   host: HostCursor,
-  current: Decision | undefined,
-  resolved: Decision | undefined,
+  current: RolloutDecision | undefined,
+  resolved: RolloutDecision | undefined,
 ): boolean {
   if (except.size === 0) return false;
   if (resolved !== undefined && except.has(resolved.generation)) return true;
@@ -145,7 +145,26 @@ export interface DecisionCounts {
   gone: number;
 }
 
-export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: Decision): DecisionCounts {
+interface KnownCounts {
+  readonly at: number;
+  readonly decided: number;
+  readonly counts: DecisionCounts;
+}
+
+const known = new WeakMap<RolloutDecision, KnownCounts>();
+
+/** The counts of a decision, which may be as old as the options of the fleet permit. */
+export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutDecision): DecisionCounts {
+  const before = known.get(decision);
+  const { now, countsFor = 0 } = fleet.options;
+  const at = now();
+  if (before?.decided === fleet.decided && at - before.at < countsFor) return before.counts;
+  const counts = passDecision(fleet, place, decision);
+  known.set(decision, { at, decided: fleet.decided, counts });
+  return counts;
+}
+
+function passDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutDecision): DecisionCounts {
   const counts = { members: 0, live: 0, failed: 0, pending: 0, flying: 0, unreachable: 0, unknown: 0, gone: 0 };
   const number = fleet.versions.find(decision.version);
   const chain = fleet.chain(place.unit);
@@ -155,9 +174,9 @@ export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
     const isTaken = resolved === decision || current === decision;
     if (!isTaken && !isMember(chain, decision, passing)) return;
     counts.members += 1;
-    if (isRemoving && records.reported[index] === REPORTED.absent && current === decision) counts.gone += 1;
+    if (isRemoving && records.reported[index] === REPORT_KIND.absent && current === decision) counts.gone += 1;
     else if (passing.isSilent) counts.unreachable += 1;
-    else if (records.reported[index] === REPORTED.nothing) counts.unknown += 1;
+    else if (records.reported[index] === REPORT_KIND.nothing) counts.unknown += 1;
     else if (!isRemoving && isUpOn(passing, number, decision)) counts.live += 1;
     else if (current !== decision) counts.pending += isTaken || chain.takes(decision, host, current) ? 1 : 0;
     else if (records.failed[index] === number && number !== 0) counts.failed += 1;
@@ -167,14 +186,14 @@ export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
 }
 
 /** A host counts for a decision also when a later one has taken it since. */
-function isMember(chain: DecisionChain, decision: Decision, { host, current, resolved }: Passing): boolean {
+function isMember(chain: DecisionChain, decision: RolloutDecision, { host, current, resolved }: Passing): boolean {
   if (decision.removes) return false;
   if (decision.undoes.length > 0) return resolved?.undoes.includes(decision.generation) ?? false;
   if (chain.takes(decision, host, current)) return true;
-  return isWithin(decision, host) && !decision.except.includes(resolved?.generation ?? -1);
+  return isWithinRule(decision, host) && !decision.except.includes(resolved?.generation ?? -1);
 }
 
-const isUpOn = (passing: Passing, version: number, decision: Decision): boolean =>
+const isUpOn = (passing: Passing, version: number, decision: RolloutDecision): boolean =>
   passing.resolved === decision || passing.current === decision
-    ? passing.records.version[passing.index] === version && passing.records.reported[passing.index] === REPORTED.runs
-    : isUp(passing, version, decision.version);
+    ? passing.records.version[passing.index] === version && passing.records.reported[passing.index] === REPORT_KIND.runs
+    : isUpOnVersion(passing, version, decision.version);

@@ -4,7 +4,7 @@ import { computePlace, hashWords } from './hashPlace';
 /** Decisions about the hosts of a unit, as rules: no list of hosts is stored. Pure. */
 
 /** The part of an update in one unit, as the rule by which it takes hosts. */
-export interface Decision {
+export interface RolloutDecision {
   /** The serial of the server at that time: higher than that of every earlier decision. */
   readonly generation: number;
   readonly update: string;
@@ -45,7 +45,7 @@ export interface SlowrollState extends State {
   /** Grows with each decision, also when the memory was lost. */
   serial?: number;
   /** By unit, oldest first. */
-  decisions?: Record<string, Decision[]>;
+  decisions?: Record<string, RolloutDecision[]>;
   /** By package and version. */
   packages?: Record<string, Record<string, KnownPackage>>;
   /** Versions by their number, which the tags of manifests contain. */
@@ -56,15 +56,15 @@ export interface SlowrollState extends State {
 export const nameSalt = (packageName: string, release: string | null): string =>
   release === null ? packageName : `${packageName} ${release}`;
 
-const salts = new Map<string, readonly [number, number]>();
+const saltWords = new Map<string, readonly [number, number]>();
 const MOST_SALTS = 1000;
 
 function readSalt(salt: string): readonly [number, number] {
-  const known = salts.get(salt);
+  const known = saltWords.get(salt);
   if (known !== undefined) return known;
-  if (salts.size >= MOST_SALTS) salts.clear();
+  if (saltWords.size >= MOST_SALTS) saltWords.clear();
   const words = hashWords(salt, 1);
-  salts.set(salt, words);
+  saltWords.set(salt, words);
   return words;
 }
 
@@ -96,24 +96,24 @@ export class HostCursor {
 }
 
 /** Whether the place of a host, and the time at which it joined, are within a decision. */
-export const isWithin = (decision: Decision, host: HostCursor): boolean =>
+export const isWithinRule = (decision: RolloutDecision, host: HostCursor): boolean =>
   (decision.whole || host.index < decision.below) &&
   (decision.threshold >= 1 || host.findPlace(decision.salt) <= decision.threshold);
 
 /** Whether a decision takes a host whose last decision is `current`. `isReserved` says whether an exception holds it. */
 export function takesHost(
-  decision: Decision,
+  decision: RolloutDecision,
   host: HostCursor,
-  current: Decision | undefined,
+  current: RolloutDecision | undefined,
   isReserved: (generation: number) => boolean,
 ): boolean {
   if (current !== undefined && current.generation >= decision.generation) return false;
   if (decision.except.some((generation) => current?.generation === generation || isReserved(generation))) return false;
   if (current === undefined && decision.whole) return true;
   if (decision.undoes.length > 0)
-    return current !== undefined && decision.undoes.includes(current.generation) && isWithin(decision, host);
+    return current !== undefined && decision.undoes.includes(current.generation) && isWithinRule(decision, host);
   if (decision.removes) return true;
   if (current !== undefined && !decision.whole && !current.removes && current.version === decision.version)
     if (!decision.again.includes(current.generation)) return false;
-  return isWithin(decision, host);
+  return isWithinRule(decision, host);
 }

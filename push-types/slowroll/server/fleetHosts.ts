@@ -23,7 +23,7 @@ export type HostLabels = Readonly<Record<string, string>>;
 const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const UNDECIDED = -2;
 /** The package is not for such a host. */
-const NOWHERE = -1;
+const NO_REGION = -1;
 
 /** The hosts that have joined, with their labels, and what each runs of each package. */
 export class FleetHosts {
@@ -79,7 +79,7 @@ export class FleetHosts {
   findRegion(packageName: string, index: number): number {
     const regions = this.regions.get(packageName);
     const set = this.table.labels[index] ?? 0;
-    const known = regions?.[set] ?? NOWHERE;
+    const known = regions?.[set] ?? NO_REGION;
     if (known !== UNDECIDED || regions === undefined) return known;
     return (regions[set] = this.placeLabels(packageName, this.sets[set] ?? {}));
   }
@@ -100,7 +100,7 @@ export class FleetHosts {
   private placeLabels(packageName: string, labels: HostLabels): number {
     const { packages, regions, regionLabel } = this.options;
     const wanted = packages.find(({ name }) => name === packageName)?.hosts ?? {};
-    if (Object.entries(wanted).some(([label, value]) => labels[label] !== value)) return NOWHERE;
+    if (Object.entries(wanted).some(([label, value]) => labels[label] !== value)) return NO_REGION;
     return regions.indexOf(labels[regionLabel] ?? '');
   }
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { FleetHosts, HostLabels } from './fleetHosts';
 
-const labelsSchema = z.record(z.string(), z.string());
+const storedLabels = z.record(z.string(), z.string());
 
 /**
  * The hosts that have joined, in their order, as a file of lines: `<host><tab><labels as JSON>`. A later line of a host replaces its labels. Hosts send their labels
@@ -21,7 +21,7 @@ export class HostLog {
 
   /** Reads the hosts into the fleet, and opens the file for more. @throws Error for a file that it did not write */
   static async open(path: string, hosts: FleetHosts): Promise<HostLog> {
-    if (existsSync(path)) await readHosts(path, hosts);
+    if (existsSync(path)) await readLoggedHosts(path, hosts);
     const file = await open(path, 'a', 0o600);
     // After a loss of power the last line may be half of one.
     await file.appendFile('\n');
@@ -54,7 +54,7 @@ export class HostLog {
   }
 }
 
-async function readHosts(path: string, hosts: FleetHosts): Promise<void> {
+async function readLoggedHosts(path: string, hosts: FleetHosts): Promise<void> {
   const known = new Map<string, HostLabels>();
   let count = 0;
   for await (const line of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity })) {
@@ -71,7 +71,7 @@ async function readHosts(path: string, hosts: FleetHosts): Promise<void> {
 
 function parseLabels(text: string): HostLabels | undefined {
   try {
-    return labelsSchema.parse(JSON.parse(text));
+    return storedLabels.parse(JSON.parse(text));
   } catch {
     return undefined;
   }

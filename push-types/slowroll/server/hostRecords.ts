@@ -1,7 +1,7 @@
-import { growCapacity, widen } from './hostTable';
+import { FIRST_CAPACITY, growCapacity, widen } from './hostTable';
 
 /** The last report of a host about a package. */
-export const REPORTED = {
+export const REPORT_KIND = {
   /** Nothing since this process began. */
   nothing: 0,
   /** It does not have the package. */
@@ -19,7 +19,7 @@ export class HostRecords {
   version = new Uint16Array(FIRST_CAPACITY);
   /** The number of the version that failed there last, since the last decision; 0 for none. */
   failed = new Uint16Array(FIRST_CAPACITY);
-  /** A value of `REPORTED`. */
+  /** A value of `REPORT_KIND`. */
   reported = new Uint8Array(FIRST_CAPACITY);
   /** A hash of the identifier of what runs. */
   identifier = new Uint32Array(FIRST_CAPACITY);
@@ -41,5 +41,3 @@ export class HostRecords {
     return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 }
-
-const FIRST_CAPACITY = 1024;

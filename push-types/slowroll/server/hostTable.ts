@@ -1,5 +1,7 @@
 import { hashWords } from './hashPlace';
 
+export const FIRST_CAPACITY = 1024;
+
 /**
  * The names of all hosts, their labels, and when they called last, in a few arrays: a million JavaScript objects would need ten times the memory. A host
  * keeps its index for ever; the indexes follow the order in which hosts joined.
@@ -73,8 +75,6 @@ export class HostTable {
     for (let index = 0; index < this.count; index += 1) this.put(index);
   }
 }
-
-const FIRST_CAPACITY = 1024;
 
 export const growCapacity = (capacity: number): number => Math.ceil(capacity * 1.3);
 

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { checkPrivate } from './checkPrivate';
 
 /** The answer to a token: of this host, of another one, or of none. */
 export type TokenMatch = 'own' | 'other' | 'none';
@@ -7,7 +8,6 @@ export type TokenMatch = 'own' | 'other' | 'none';
 const TOKEN_BYTES = 16;
 const HOST_BYTES = 8;
 const ROW_BYTES = TOKEN_BYTES + HOST_BYTES;
-const OTHERS_MAY = 0o077;
 /** A shorter token can be guessed. */
 const LEAST_TOKEN = 16;
 
@@ -24,8 +24,7 @@ export class HostTokens {
 
   /** @throws Error that names the line of the mistake, or the permissions of the file */
   static read(path: string): HostTokens {
-    const { mode } = statSync(path);
-    if ((mode & OTHERS_MAY) !== 0) throw new Error(`${path} can be read by others: chmod 600 ${path}`);
+    checkPrivate(path);
     return HostTokens.parse(readFileSync(path, 'utf8'), path);
   }
 
@@ -45,6 +44,11 @@ export class HostTokens {
       count += 1;
     });
     return new HostTokens(rows, size, count);
+  }
+
+  /** The bytes of its memory. */
+  get bytes(): number {
+    return this.rows.byteLength;
   }
 
   match(token: string, host: string): TokenMatch {

@@ -10,16 +10,16 @@ import { openSlowrollService } from './slowrollService';
  * [--hosts-address ADDRESS] [--home FOLDER] [--prometheus URL]`. It may be killed at any time: its decisions are in its home, and the rest is learned from the hosts.
  */
 
-const OWN_ADDRESS = '127.0.0.1';
+const LOCAL_ADDRESS = '127.0.0.1';
 
 async function startSlowroll(): Promise<void> {
   const { values } = parseArgs({
     options: {
       settings: { type: 'string' },
       port: { type: 'string', default: '4650' },
-      host: { type: 'string', default: OWN_ADDRESS },
+      host: { type: 'string', default: LOCAL_ADDRESS },
       'hosts-port': { type: 'string', default: '4651' },
-      'hosts-address': { type: 'string', default: OWN_ADDRESS },
+      'hosts-address': { type: 'string', default: LOCAL_ADDRESS },
       home: { type: 'string', default: '.conveyor/slowroll' },
       prometheus: { type: 'string' },
     },
@@ -28,7 +28,7 @@ async function startSlowroll(): Promise<void> {
     throw new Error('--settings FILE is missing: it names the packages and regions (docs/reference/slowroll.md)');
   const token = process.env['CONVEYOR_SLOWROLL_TOKEN'] || undefined;
   const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
-  const isClosed = values.host === OWN_ADDRESS;
+  const isClosed = values.host === LOCAL_ADDRESS;
   if (!isClosed && token === undefined)
     throw new Error('without CONVEYOR_SLOWROLL_TOKEN it listens only on 127.0.0.1: every caller could deploy');
   const service = await openSlowrollService({
@@ -36,7 +36,7 @@ async function startSlowroll(): Promise<void> {
     ...{ token, env: process.env, log },
   });
   const { pushType, manifests, fleet, keyId, tls } = service;
-  if (tls === undefined && values['hosts-address'] !== OWN_ADDRESS)
+  if (tls === undefined && values['hosts-address'] !== LOCAL_ADDRESS)
     log('warning: hosts send their tokens in plain HTTP: add tls to the settings, or put a proxy with TLS in front');
   // Without a token, a web page open on this machine could deploy too.
   const fetch = isClosed && token === undefined ? localOnly(pushType.fetch) : pushType.fetch;
@@ -52,10 +52,10 @@ async function startSlowroll(): Promise<void> {
         `slowroll ready on http://${values.host}:${port}, for hosts on ${scheme}://${where.hostname}:${hostsPort} (${known}; key ${keyId})\n`,
       );
     });
-    server.on('error', endWithError);
+    server.on('error', failStart);
     servers.push(server);
   }
-  for (const server of servers) server.on('error', endWithError);
+  for (const server of servers) server.on('error', failStart);
   const running = service.run(ending.signal);
   const end = (): void => {
     ending.abort();
@@ -66,9 +66,9 @@ async function startSlowroll(): Promise<void> {
   process.once('SIGINT', end);
 }
 
-function endWithError(error: Error): never {
+function failStart(error: Error): never {
   process.stderr.write(`error: ${error.message}\n`);
   process.exit(1);
 }
 
-startSlowroll().catch(endWithError);
+startSlowroll().catch(failStart);

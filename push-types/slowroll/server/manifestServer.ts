@@ -10,7 +10,7 @@ import { readTag, writeTag } from './manifestTag';
 import type { PackageStore } from './packageStore';
 import { sendPackage } from './sendPackage';
 import type { ManifestSigner } from './signManifest';
-import type { Offer, SlowrollFleet } from './slowrollFleet';
+import type { HostOffer, SlowrollFleet } from './slowrollFleet';
 
 /** The routes that agents use: manifests, reports and packages. */
 
@@ -26,7 +26,7 @@ export interface ManifestServerOptions {
   readonly settingsTag: string;
 }
 
-const labelsSchema = z.record(z.string().min(1).max(128), z.string().max(256));
+const queryLabels = z.record(z.string().min(1).max(128), z.string().max(256));
 const stateSchema = z.array(reportPackageSchema);
 /** Seconds after which a host that was refused may ask again. */
 const RETRY_BUSY = 10;
@@ -36,7 +36,8 @@ export function addManifestRoutes(app: Hono, fleet: SlowrollFleet, options: Mani
   const pace = new HostPace(fleet);
   let underWay = 0;
   app.use('/v1/*', async (c, next) => {
-    if (underWay >= SLOWROLL_LIMITS.requests.max) return refuse(c, 503, 'too many requests are under way', RETRY_BUSY);
+    if (underWay >= SLOWROLL_LIMITS.requests.max)
+      return refuseHost(c, 503, 'too many requests are under way', RETRY_BUSY);
     underWay += 1;
     try {
       await next();
@@ -44,7 +45,7 @@ export function addManifestRoutes(app: Hono, fleet: SlowrollFleet, options: Mani
       underWay -= 1;
     }
   });
-  const tooLarge = (c: Context) => refuse(c, 413, `a report has at most ${SLOWROLL_LIMITS.report.max} bytes`);
+  const tooLarge = (c: Context) => refuseHost(c, 413, `a report has at most ${SLOWROLL_LIMITS.report.max} bytes`);
   app.use('/v1/*', limitBody({ maxSize: SLOWROLL_LIMITS.report.max, onError: tooLarge }));
   app.get('/v1/hosts/:host/manifest', async (c) => {
     const refusal = checkCaller(c, options) ?? pace.refuseHaste(c);
@@ -52,22 +53,22 @@ export function addManifestRoutes(app: Hono, fleet: SlowrollFleet, options: Mani
   });
   app.post('/v1/hosts/:host/report', async (c) => {
     const refusal = checkCaller(c, options) ?? pace.refuseHaste(c);
-    return refusal ?? takeReport(c, fleet);
+    return refusal ?? acceptReport(c, fleet);
   });
   app.get('/v1/packages/:name/:digest', (c) => {
     const known = options.tokens();
     const isHost = known === undefined || known.match(readToken(c), '') !== 'none';
-    return isHost ? sendPackage(c, options.store) : refuse(c, 401, 'the token is missing or wrong');
+    return isHost ? sendPackage(c, options.store) : refuseHost(c, 401, 'the token is missing or wrong');
   });
 }
 
 async function answerPoll(c: Context, fleet: SlowrollFleet, options: ManifestServerOptions): Promise<Response> {
   const host = c.req.param('host') ?? '';
-  const [labels, state] = [readQuery(c, 'labels', labelsSchema), readQuery(c, 'state', stateSchema)];
-  if (labels === 'wrong') return refuse(c, 400, 'labels: expected a JSON object of strings');
-  if (state === 'wrong') return refuse(c, 400, 'state: expected a JSON list of packages');
+  const [labels, state] = [readQuery(c, 'labels', queryLabels), readQuery(c, 'state', stateSchema)];
+  if (labels === 'wrong') return refuseHost(c, 400, 'labels: expected a JSON object of strings');
+  if (state === 'wrong') return refuseHost(c, 400, 'state: expected a JSON list of packages');
   if ((c.req.query('state')?.length ?? 0) > SLOWROLL_LIMITS.state.max)
-    return refuse(c, 413, `state: more than ${SLOWROLL_LIMITS.state.max} bytes; send a report`);
+    return refuseHost(c, 413, `state: more than ${SLOWROLL_LIMITS.state.max} bytes; send a report`);
   const tag = c.req.header('if-none-match') ?? '';
   const written = readTag(tag, fleet.options.packages);
   let joined: { readonly index: number; readonly isNew: boolean };
@@ -78,12 +79,12 @@ async function answerPoll(c: Context, fleet: SlowrollFleet, options: ManifestSer
   }
   const { index, isNew } = joined;
   if (index === -1)
-    return refuse(c, 409, `${host} never said its labels to this server: start its agent again`, RETRY_FULL);
+    return refuseHost(c, 409, `${host} never said its labels to this server: start its agent again`, RETRY_FULL);
   if (isNew) {
     try {
       await options.log.note(host, fleet.hosts.readLabels(index));
     } catch {
-      return refuse(c, 503, 'the host cannot be stored', RETRY_BUSY);
+      return refuseHost(c, 503, 'the host cannot be stored', RETRY_BUSY);
     }
   }
   fleet.recall(index, written.past);
@@ -99,14 +100,14 @@ async function answerPoll(c: Context, fleet: SlowrollFleet, options: ManifestSer
 /** A server that has lost its folder reads the labels of a host from the tag that it wrote once. */
 function recallLabels(fleet: SlowrollFleet, host: string, labels: unknown): HostLabels | undefined {
   if (fleet.hosts.table.find(host) !== -1) return undefined;
-  const read = labelsSchema.safeParse(labels);
+  const read = queryLabels.safeParse(labels);
   return read.success ? read.data : undefined;
 }
 
 function buildManifest(
   host: string,
   { state }: SlowrollFleet,
-  offers: readonly Offer[],
+  offers: readonly HostOffer[],
   { store, commands, pollAfterSeconds }: ManifestServerOptions,
 ): Manifest {
   const packages = offers.flatMap(({ packageName, decision, held }) => {
@@ -119,12 +120,12 @@ function buildManifest(
   return { host, serial: state.serial ?? 0, packages, pollAfterSeconds };
 }
 
-async function takeReport(c: Context, fleet: SlowrollFleet): Promise<Response> {
+async function acceptReport(c: Context, fleet: SlowrollFleet): Promise<Response> {
   const body: unknown = await c.req.json().catch(() => undefined);
   const report = reportSchema.safeParse(body);
-  if (!report.success) return refuse(c, 400, `the report: ${report.error.issues[0]?.message ?? 'it is no JSON'}`);
+  if (!report.success) return refuseHost(c, 400, `the report: ${report.error.issues[0]?.message ?? 'it is no JSON'}`);
   const { index } = fleet.noteCall(c.req.param('host') ?? '', undefined);
-  if (index === -1) return refuse(c, 409, 'a host polls before it reports');
+  if (index === -1) return refuseHost(c, 409, 'a host polls before it reports');
   fleet.report(index, report.data.packages, false);
   return c.body(null, 204);
 }
@@ -135,15 +136,15 @@ function checkCaller(c: Context, { tokens }: ManifestServerOptions): Response | 
   const known = tokens();
   const name = readCertificateName(c);
   if (known === undefined) {
-    if (name === undefined) return refuse(c, 401, 'a certificate is needed');
-    return name.includes(host) ? undefined : refuse(c, 403, `the certificate is not that of ${host}`);
+    if (name === undefined) return refuseHost(c, 401, 'a certificate is needed');
+    return name.includes(host) ? undefined : refuseHost(c, 403, `the certificate is not that of ${host}`);
   }
-  if (name !== undefined && !name.includes(host)) return refuse(c, 403, `the certificate is not that of ${host}`);
+  if (name !== undefined && !name.includes(host)) return refuseHost(c, 403, `the certificate is not that of ${host}`);
   const match = known.match(readToken(c), host);
   if (match === 'own') return undefined;
   return match === 'none'
-    ? refuse(c, 401, 'the token is missing or wrong')
-    : refuse(c, 403, `the token is not that of ${host}`);
+    ? refuseHost(c, 401, 'the token is missing or wrong')
+    : refuseHost(c, 403, `the token is not that of ${host}`);
 }
 
 const readToken = (c: Context): string => /^Bearer (\S+)$/.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
@@ -175,10 +176,12 @@ function readQuery<T>(c: Context, name: string, schema: z.ZodType<T>): T | undef
 
 function refuseJoin(c: Context, error: unknown): Response {
   if (!(error instanceof ExtensionError)) throw error;
-  return error.retryable ? refuse(c, 503, error.message, RETRY_FULL) : refuse(c, error.status as 400, error.message);
+  return error.retryable
+    ? refuseHost(c, 503, error.message, RETRY_FULL)
+    : refuseHost(c, error.status as 400, error.message);
 }
 
-function refuse(
+function refuseHost(
   c: Context,
   status: 400 | 401 | 403 | 409 | 413 | 429 | 503,
   message: string,
@@ -201,6 +204,8 @@ class HostPace {
     const host = c.req.param('host') ?? '';
     const times = (this.asked.get(host) ?? 0) + 1;
     this.asked.set(host, times);
-    return times > SLOWROLL_LIMITS.pollsASecond.max ? refuse(c, 429, `${host} asks too often`, RETRY_BUSY) : undefined;
+    return times > SLOWROLL_LIMITS.pollsASecond.max
+      ? refuseHost(c, 429, `${host} asks too often`, RETRY_BUSY)
+      : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { PackageScope } from './fleetHosts';
 import { hashWords } from './hashPlace';
-import { REPORTED } from './hostRecords';
-import type { Offer, PastOffer, SlowrollFleet } from './slowrollFleet';
+import { REPORT_KIND } from './hostRecords';
+import type { HostOffer, PastOffer, SlowrollFleet } from './slowrollFleet';
 
 /**
  * The tag of a manifest. It contains what the server knows about the host, so that a server that has lost its memory reads it from the next poll of each host:
@@ -9,15 +9,15 @@ import type { Offer, PastOffer, SlowrollFleet } from './slowrollFleet';
  */
 
 const LETTERS: readonly [reported: number, letter: string][] = [
-  [REPORTED.nothing, 'n'],
-  [REPORTED.absent, 'a'],
-  [REPORTED.runs, 'r'],
-  [REPORTED.broken, 'b'],
+  [REPORT_KIND.nothing, 'n'],
+  [REPORT_KIND.absent, 'a'],
+  [REPORT_KIND.runs, 'r'],
+  [REPORT_KIND.broken, 'b'],
 ];
 const RECORD = /^([0-9a-z]{1,7})-([0-9a-z]{1,11})-([narb])([0-9a-z]{0,4})-([0-9a-z]{0,4})$/;
 
 /** @param settings changes whenever the content of manifests changes for another reason than a decision */
-export function writeTag(fleet: SlowrollFleet, index: number, offers: readonly Offer[], settings: string): string {
+export function writeTag(fleet: SlowrollFleet, index: number, offers: readonly HostOffer[], settings: string): string {
   const records = offers.map(({ packageName, decision, held }) => {
     const { version, failed, reported } = fleet.hosts.readRecords(packageName);
     const letter = LETTERS.find(([one]) => one === reported[index])?.[1] ?? 'n';
@@ -57,7 +57,7 @@ function readRecords(records: string, packages: readonly PackageScope[]): PastOf
     return [
       {
         ...{ packageName, generation: parseInt(generation, 36), reported },
-        ...{ version: readNumber(version), failed: readNumber(failed) },
+        ...{ version: readBase36(version), failed: readBase36(failed) },
       },
     ];
   });
@@ -66,4 +66,4 @@ function readRecords(records: string, packages: readonly PackageScope[]): PastOf
 const nameKey = (packageName: string): string => hashWords(packageName)[0].toString(36);
 
 /** A version that was never decided has no number that lasts. */
-const readNumber = (text: string): number => (text === '' ? 0 : parseInt(text, 36));
+const readBase36 = (text: string): number => (text === '' ? 0 : parseInt(text, 36));

@@ -25,8 +25,8 @@ export class PackageTroubleError extends Error {
   override readonly name = 'PackageTroubleError';
 }
 
-const VERSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}$/;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const FILE_VERSION = /^[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}$/;
+const SHA256_DIGEST = /^sha256:[0-9a-f]{64}$/;
 const PACKAGE_PATH = 'v1/packages';
 
 export class PackageStore {
@@ -41,9 +41,9 @@ export class PackageStore {
    * @throws PackageTroubleError
    */
   async learn(packageName: string, version: string, given: string | undefined): Promise<void> {
-    if (!VERSION_NAME.test(version) || version.includes('..'))
+    if (!FILE_VERSION.test(version) || version.includes('..'))
       throw new PackageTroubleError(`${JSON.stringify(version)} is no name for a package file`);
-    if (given !== undefined && !DIGEST.test(given))
+    if (given !== undefined && !SHA256_DIGEST.test(given))
       throw new PackageTroubleError(`the digest of ${version} is ${given}, not a sha256`);
     const found = this.find(packageName, version) ?? (await this.measure(packageName, version));
     if (given !== undefined && found.digest !== given)

@@ -7,7 +7,7 @@ import type { PackageStore } from './packageStore';
 
 /** Sends the bytes of packages, whole or from a place on. */
 
-let underWay = 0;
+let downloads = 0;
 const RETRY_SECONDS = 30;
 
 /** The first and the last byte. */
@@ -27,7 +27,7 @@ export async function sendPackage(c: Context, store: PackageStore): Promise<Resp
   );
   // Agents would refuse the bytes: the file is another one now.
   if (size !== found.size) return c.json({ error: 'the file of the package has changed or is gone' }, 404);
-  if (underWay >= SLOWROLL_LIMITS.downloads.max)
+  if (downloads >= SLOWROLL_LIMITS.downloads.max)
     return c.json({ error: 'too many downloads are under way' }, 503, { 'retry-after': String(RETRY_SECONDS) });
   const etag = `"${digest}"`;
   const isSame = [undefined, etag].includes(c.req.header('if-range'));
@@ -56,8 +56,8 @@ export function readRange(header: string | undefined, size: number): ByteRange |
 
 function openFile(file: string, first: number, last: number): ReadableStream {
   if (last < first) return new Blob([]).stream();
-  underWay += 1;
+  downloads += 1;
   const source = createReadStream(file, { start: first, end: last });
-  source.once('close', () => (underWay -= 1));
+  source.once('close', () => (downloads -= 1));
   return Readable.toWeb(source) as ReadableStream;
 }

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { checkPrivate } from './checkPrivate';
 
 /** Signs the bytes of a manifest. */
 export interface ManifestSigner {
@@ -8,7 +9,6 @@ export interface ManifestSigner {
   sign(body: Buffer): string;
 }
 
-const OTHERS_MAY = 0o077;
 const KEY_ID_CHARACTERS = 16;
 
 /**
@@ -16,7 +16,7 @@ const KEY_ID_CHARACTERS = 16;
  * @throws Error if others can read the file, or it is no such key
  */
 export function readSigner(path: string): ManifestSigner {
-  if ((statSync(path).mode & OTHERS_MAY) !== 0) throw new Error(`${path} can be read by others: chmod 600 ${path}`);
+  checkPrivate(path);
   let key: KeyObject;
   try {
     key = createPrivateKey(readFileSync(path));

@@ -1,10 +1,10 @@
 import { SLOWROLL_LIMITS } from '../../../sdk';
 import type { Memory } from '../../../sdk/updates';
 import { DecisionChain } from './chain';
-import { HostCursor, type Decision, type SlowrollState } from './decisions';
+import { HostCursor, type RolloutDecision, type SlowrollState } from './decisions';
 import { FleetHosts, type HostLabels, type FleetHostsOptions } from './fleetHosts';
 import { hashWords } from './hashPlace';
-import { REPORTED, type HostRecords } from './hostRecords';
+import { REPORT_KIND, type HostRecords } from './hostRecords';
 import type { ReportPackage } from '../protocol';
 import { VersionNumbers } from './versionNumbers';
 
@@ -14,6 +14,8 @@ export interface SlowrollOptions extends FleetHostsOptions {
   readonly now: () => number;
   /** A host that has not called for so long is unreachable. */
   readonly silenceMs: number;
+  /** Counts of hosts may be so old, since each is a pass over all of them; none is older than a decision. Default 0. */
+  readonly countsFor?: number;
 }
 
 /** A unit: a package in a region. */
@@ -24,10 +26,10 @@ export interface UnitPlace {
 }
 
 /** The decision about a package for a host. */
-export interface Offer {
+export interface HostOffer {
   readonly packageName: string;
   /** Undefined if nothing was ever decided for it. */
-  readonly decision: Decision | undefined;
+  readonly decision: RolloutDecision | undefined;
   /** The host has accepted a later generation, in a unit that it has left: it gets nothing before the next decision. */
   readonly held?: number;
 }
@@ -52,17 +54,17 @@ export class SlowrollFleet {
   readonly hosts: FleetHosts;
   readonly versions: VersionNumbers;
   readonly units = new Map<string, UnitPlace>();
-  /** Grows with every change. */
-  revision = 0;
+  /** Grows with every change of a decision or update. */
+  decided = 0;
   private readonly startedAt: number;
   /** Decisions by their number in the records of hosts; the first is none. */
-  private readonly numbered: (Decision | undefined)[] = [undefined];
-  private readonly numbers = new Map<Decision, number>();
-  private readonly byGeneration = new Map<string, Decision>();
+  private readonly numbered: (RolloutDecision | undefined)[] = [undefined];
+  private readonly numbers = new Map<RolloutDecision, number>();
+  private readonly byGeneration = new Map<string, RolloutDecision>();
   private readonly chains = new Map<string, DecisionChain>();
-  private readonly reasons = new Map<Decision, { readonly host: string; readonly reason: string }[]>();
+  private readonly reasons = new Map<RolloutDecision, { readonly host: string; readonly reason: string }[]>();
   /** By decision, the starts of its version that no decision caused. */
-  private readonly starts = new Map<Decision, number>();
+  private readonly starts = new Map<RolloutDecision, number>();
   private readonly cursor = new HostCursor();
 
   constructor(readonly options: SlowrollOptions) {
@@ -88,12 +90,12 @@ export class SlowrollFleet {
 
   /** Called after each change of an update. */
   touch(): void {
-    this.revision += 1;
+    this.decided += 1;
     this.chains.clear();
   }
 
   /** Stores a decision; the caller saves the memory. */
-  decide(decision: Decision): void {
+  decide(decision: RolloutDecision): void {
     const all = ((this.state.decisions ??= {})[decision.unit] ??= []);
     all.push(decision);
     if (all.length > SLOWROLL_LIMITS.decisions.max) this.forgetDecisions(all);
@@ -112,7 +114,6 @@ export class SlowrollFleet {
   noteCall(name: string, labels: HostLabels | undefined): { readonly index: number; readonly isNew: boolean } {
     const joined =
       labels === undefined ? { index: this.hosts.table.find(name), isNew: false } : this.hosts.join(name, labels);
-    if (joined.isNew) this.revision += 1;
     if (joined.index !== -1) {
       this.hosts.table.calledAt[joined.index] = this.clock();
       this.hosts.table.gone[joined.index] = 0;
@@ -125,11 +126,10 @@ export class SlowrollFleet {
     for (const { packageName, generation, version, failed, reported } of past) {
       const place = this.findUnit(packageName, index);
       const records = this.hosts.readRecords(packageName);
-      if (place === undefined || records.reported[index] !== REPORTED.nothing) continue;
+      if (place === undefined || records.reported[index] !== REPORT_KIND.nothing) continue;
       [records.version[index], records.failed[index], records.reported[index]] = [version, failed, reported];
       const decision = this.byGeneration.get(`${place.unit} ${generation}`);
       if (decision !== undefined) records.decision[index] ||= this.numbers.get(decision) ?? 0;
-      this.revision += 1;
     }
   }
 
@@ -141,14 +141,13 @@ export class SlowrollFleet {
       const records = this.hosts.readRecords(name);
       if (one !== undefined) this.note(index, records, one);
       else if (isAll) {
-        [records.version[index], records.failed[index], records.reported[index]] = [0, 0, REPORTED.absent];
-        this.revision += 1;
+        [records.version[index], records.failed[index], records.reported[index]] = [0, 0, REPORT_KIND.absent];
       }
     }
   }
 
   /** The decisions for a host from now on. Agents refuse a manifest with a lower generation than one that they accepted. */
-  offer(index: number, past: readonly PastOffer[] = []): Offer[] {
+  offer(index: number, past: readonly PastOffer[] = []): HostOffer[] {
     return this.resolveOffers(index).map((offer) => {
       const accepted = past.find(({ packageName }) => packageName === offer.packageName)?.generation ?? 0;
       return offer.decision !== undefined && accepted > offer.decision.generation
@@ -157,7 +156,7 @@ export class SlowrollFleet {
     });
   }
 
-  private resolveOffers(index: number): Offer[] {
+  private resolveOffers(index: number): HostOffer[] {
     return this.options.packages.flatMap(({ name }) => {
       const place = this.findUnit(name, index);
       if (place === undefined) return [];
@@ -167,7 +166,6 @@ export class SlowrollFleet {
       if (decision !== undefined && this.numbers.get(decision) !== records.decision[index]) {
         records.decision[index] = this.numbers.get(decision) ?? 0;
         records.failed[index] = 0;
-        this.revision += 1;
       }
       return [{ packageName: name, decision }];
     });
@@ -185,7 +183,7 @@ export class SlowrollFleet {
   }
 
   /** The decision that a host got last: as it was offered, else by the version that it runs. Undefined if neither is known. */
-  findDecision(index: number, records: HostRecords, unit: string): Decision | undefined {
+  findDecision(index: number, records: HostRecords, unit: string): RolloutDecision | undefined {
     const offered = this.numbered[records.decision[index] ?? 0];
     // A host whose labels have changed belongs to another unit.
     if (offered?.unit === unit) return offered;
@@ -208,7 +206,7 @@ export class SlowrollFleet {
   }
 
   /** How often hosts started its version again, each by itself, since this process began. */
-  countStarts(decision: Decision): number {
+  countStarts(decision: RolloutDecision): number {
     return this.starts.get(decision) ?? 0;
   }
 
@@ -216,11 +214,10 @@ export class SlowrollFleet {
   keepListed(isListed: (host: string) => boolean): void {
     const { table } = this.hosts;
     for (let index = 0; index < table.count; index += 1) table.gone[index] = isListed(table.nameHost(index)) ? 0 : 1;
-    this.revision += 1;
   }
 
   /** A host whose reports say that a version failed, and why. */
-  findReason(decision: Decision): string | undefined {
+  findReason(decision: RolloutDecision): string | undefined {
     const [first] = this.reasons.get(decision) ?? [];
     return first && `${decision.version} did not come up on ${first.host}: ${first.reason}`;
   }
@@ -229,7 +226,7 @@ export class SlowrollFleet {
     const version = this.versions.note(one.version);
     const failed = one.state === 'installed' ? 0 : this.versions.note(one.failedVersion ?? one.version);
     const isBroken = one.state === 'failed' && failed === version;
-    const reported = isBroken ? REPORTED.broken : REPORTED.runs;
+    const reported = isBroken ? REPORT_KIND.broken : REPORT_KIND.runs;
     const identifier = hashWords(one.identifier)[0] | 1;
     const isSame = records.identifier[index] === identifier && records.reported[index] === reported;
     if (isSame && records.version[index] === version && records.failed[index] === failed) return;
@@ -238,7 +235,6 @@ export class SlowrollFleet {
     if (isStart && decision !== undefined) this.starts.set(decision, this.countStarts(decision) + 1);
     records.identifier[index] = identifier;
     [records.version[index], records.failed[index], records.reported[index]] = [version, failed, reported];
-    this.revision += 1;
     if (failed === 0 || decision === undefined || this.versions.find(decision.version) !== failed) return;
     const reasons = this.reasons.get(decision) ?? [];
     const host = this.hosts.table.nameHost(index);
@@ -247,7 +243,7 @@ export class SlowrollFleet {
   }
 
   /** Nothing rests on decisions before the last one that took all hosts of the unit. */
-  private forgetDecisions(all: Decision[]): void {
+  private forgetDecisions(all: RolloutDecision[]): void {
     const base = all.findLastIndex(
       ({ whole, threshold, except, undoes, update, unit }) =>
         whole && threshold >= 1 && except.length + undoes.length === 0 && this.isDone(update, unit),
@@ -260,7 +256,7 @@ export class SlowrollFleet {
     return found === undefined || found === 'done';
   }
 
-  private number(decision: Decision): void {
+  private number(decision: RolloutDecision): void {
     this.numbers.set(decision, this.numbered.push(decision) - 1);
     this.byGeneration.set(`${decision.unit} ${decision.generation}`, decision);
   }

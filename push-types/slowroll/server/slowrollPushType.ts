@@ -11,7 +11,7 @@ import {
   type Target,
 } from '../../../sdk';
 import { updateCommands } from '../../../sdk/updates';
-import { acceptSlowRemoval, acceptSlowUpdate, countOutdated, findPlace, type IsSticky } from './acceptDecision';
+import { acceptSlowRemoval, acceptSlowUpdate, countLacking, findUnitPlace, type IsSticky } from './acceptDecision';
 import { listCohorts } from './cohorts';
 import { describePlace } from './countHosts';
 import { PackageTroubleError, type PackageStore } from './packageStore';
@@ -32,27 +32,27 @@ export interface SlowrollPushTypeOptions extends ServeOptions {
 export function slowrollPushType(fleet: SlowrollFleet, options: SlowrollPushTypeOptions): Hono {
   const { token, maxBodyBytes } = options;
   const serving = { ...(token !== undefined && { token }), ...(maxBodyBytes !== undefined && { maxBodyBytes }) };
-  return servePushType('slowroll', { ...answerLooks(fleet, options), ...answerChanges(fleet, options) }, serving);
+  return servePushType('slowroll', { ...implementLooks(fleet, options), ...implementChanges(fleet, options) }, serving);
 }
 
 type SlowrollMethods = Implementation<PushTypeProtocol>;
-type LookMethods = 'validateConfig' | 'fetchDeployUnits' | 'needsPush' | 'trackUpdates' | 'runHealthChecks';
+type SlowrollLooks = 'validateConfig' | 'fetchDeployUnits' | 'needsPush' | 'trackUpdates' | 'runHealthChecks';
 type ConfigFields = Readonly<Record<string, unknown>>;
 
 /** The methods that change nothing. */
-const answerLooks = (
+const implementLooks = (
   fleet: SlowrollFleet,
   { store, judge, isSticky, failures }: SlowrollPushTypeOptions,
-): Pick<SlowrollMethods, LookMethods> => ({
+): Pick<SlowrollMethods, SlowrollLooks> => ({
   validateConfig: async ({ version, artifacts }, { context }) => {
     const problems = findUnitProblems(fleet, context.config);
-    const [unit] = readUnits(context.config);
+    const [unit] = readNamedUnits(context.config);
     if (problems.length > 0 || unit === undefined || version === undefined) return { problems };
-    return { problems: await findVersionProblems(store, findPlace(fleet, unit).packageName, version, artifacts) };
+    return { problems: await findPackageRefusals(store, findUnitPlace(fleet, unit).packageName, version, artifacts) };
   },
 
   fetchDeployUnits: (_, { context }) => {
-    const places = readUnits(context.config).map((unit) => findPlace(fleet, unit));
+    const places = readNamedUnits(context.config).map((unit) => findUnitPlace(fleet, unit));
     return {
       service: places[0]?.packageName ?? '',
       units: places.map((place) => ({
@@ -63,7 +63,7 @@ const answerLooks = (
   },
 
   needsPush: ({ targets }, { context }) => ({
-    units: targets.map((target) => ({ id: target.unit, ...countOutdated(fleet, target, context, isSticky) })),
+    units: targets.map((target) => ({ id: target.unit, ...countLacking(fleet, target, context, isSticky) })),
   }),
 
   trackUpdates: ({ updateId, units: only }) => {
@@ -74,25 +74,25 @@ const answerLooks = (
     return {
       units: units.flatMap((unit) => {
         const decision = fleet.state.decisions?.[unit]?.find((one) => one.update === updateId);
-        return decision === undefined ? [] : [trackDecision(fleet, findPlace(fleet, unit), decision)];
+        return decision === undefined ? [] : [trackDecision(fleet, findUnitPlace(fleet, unit), decision)];
       }),
     };
   },
 
   runHealthChecks: ({ targets, checks, baseline, now }, call) => {
-    const tasks = targets.units.map((unit) => listCohorts(fleet, findPlace(fleet, unit), targets));
+    const tasks = targets.units.map((unit) => listCohorts(fleet, findUnitPlace(fleet, unit), targets));
     return judge({ targets: tasks, checks, baseline, now }, call);
   },
 });
 
 /** The methods that decide. */
-const answerChanges = (
+const implementChanges = (
   fleet: SlowrollFleet,
   { store, isSticky }: SlowrollPushTypeOptions,
-): Omit<SlowrollMethods, LookMethods> => {
+): Omit<SlowrollMethods, SlowrollLooks> => {
   const hasVersion = (packageName: string, version: string) => store.find(packageName, version) !== undefined;
   const held = (context: Call['context']) => ({
-    service: findPlace(fleet, readUnits(context.config)[0] ?? '').packageName,
+    service: findUnitPlace(fleet, readNamedUnits(context.config)[0] ?? '').packageName,
     fence: context.fence,
   });
   return {
@@ -132,15 +132,15 @@ function wrapCommands(fleet: SlowrollFleet): ReturnType<typeof updateCommands> {
 
 /** A unit by its name. @throws ExtensionError if the settings or the pipeline do not name it */
 function checkNamed(fleet: SlowrollFleet, unit: string, config: ConfigFields): string {
-  if (fleet.units.has(unit) && readUnits(config).includes(unit)) return unit;
+  if (fleet.units.has(unit) && readNamedUnits(config).includes(unit)) return unit;
   throw new ExtensionError('unknown-unit', `there is no unit ${unit} here, or not in config.units`, { status: 404 });
 }
 
-const readUnits = (config: ConfigFields): string[] =>
+const readNamedUnits = (config: ConfigFields): string[] =>
   Array.isArray(config['units']) ? config['units'].map(String) : [];
 
 function findUnitProblems(fleet: SlowrollFleet, config: ConfigFields): { path: string; message: string }[] {
-  const units = readUnits(config);
+  const units = readNamedUnits(config);
   const problem = (message: string) => ({ path: 'config.units', message });
   if (units.length === 0) return [problem('expected a list of units')];
   const names = [...fleet.units.keys()].join(', ');
@@ -153,7 +153,7 @@ function findUnitProblems(fleet: SlowrollFleet, config: ConfigFields): { path: s
   ];
 }
 
-async function findVersionProblems(
+async function findPackageRefusals(
   store: PackageStore,
   packageName: string,
   version: string,

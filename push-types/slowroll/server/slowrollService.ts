@@ -41,7 +41,9 @@ export interface SlowrollService {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const STEP_MS = 2_000;
+const SETTLE_EVERY_MS = 2_000;
+/** Deploys ask every five seconds. */
+const COUNTS_MS = 4_000;
 const SAMPLE_MS = 60_000;
 
 /** @throws Error if the settings, the tokens or the key have a mistake */
@@ -69,13 +71,13 @@ export async function openSlowrollService(options: SlowrollServiceOptions): Prom
   addManifestRoutes(manifests, fleet, {
     ...{ store, log, signer, tokens: () => tokens.now, pollAfterSeconds: settings.pollAfter },
     commands: (name) => settings.packages[name]?.commands,
-    settingsTag: nameSettings(settings),
+    settingsTag: tagSettings(settings),
   });
   addSlowrollMetrics(pushType, fleet, { counts });
   return {
     ...{ pushType, manifests, fleet, keyId: signer.keyId, tls: readTls(settings) },
     run: async (signal) => {
-      await runSteps(fleet, { failures, cohorts, tokens, signal, log: options.log });
+      await keepSettling(fleet, { failures, cohorts, tokens, signal, log: options.log });
       await log.close();
     },
   };
@@ -86,6 +88,7 @@ function openSlowrollFleet(settings: SlowrollSettings, home: string): SlowrollFl
     ...{ memory: new Memory(join(home, 'state.json')), now: Date.now, silenceMs: settings.silence * 1000 },
     ...{ regionLabel: settings.regionLabel, regions: settings.regions, mostHosts: settings.mostHosts },
     packages: Object.entries(settings.packages).map(([name, { hosts }]) => ({ name, hosts })),
+    countsFor: COUNTS_MS,
   });
 }
 
@@ -97,7 +100,10 @@ interface StepOptions {
   readonly log: (line: string) => void;
 }
 
-async function runSteps(fleet: SlowrollFleet, { failures, cohorts, tokens, signal, log }: StepOptions): Promise<void> {
+async function keepSettling(
+  fleet: SlowrollFleet,
+  { failures, cohorts, tokens, signal, log }: StepOptions,
+): Promise<void> {
   let sampledAt = 0;
   while (!signal.aborted) {
     try {
@@ -110,7 +116,7 @@ async function runSteps(fleet: SlowrollFleet, { failures, cohorts, tokens, signa
     } catch (error) {
       log(`a step failed, and is tried again: ${explainTrouble(error)}`);
     }
-    await delay(STEP_MS, undefined, { signal }).catch(() => undefined);
+    await delay(SETTLE_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -187,7 +193,7 @@ function countAnswers(
 }
 
 /** A word that changes with everything in manifests but decisions. */
-function nameSettings({ packages, pollAfter }: SlowrollSettings): string {
+function tagSettings({ packages, pollAfter }: SlowrollSettings): string {
   const commands = Object.entries(packages).map(([name, one]) => [name, one.commands ?? null]);
   const [high, low] = hashWords(JSON.stringify([commands, pollAfter]));
   return high.toString(36) + low.toString(36);

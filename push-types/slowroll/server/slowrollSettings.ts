@@ -17,11 +17,11 @@ const period = (text: string) =>
     .default(text)
     .transform((written) => Number.parseInt(written, 10) * (UNITS_S[written.slice(-1)] ?? 1));
 
-const word = z
+const nameWord = z
   .string()
   .max(SLOWROLL_LIMITS.name.max)
   .regex(/^[a-z0-9][a-z0-9._-]*$/, 'expected small letters, digits, dots, dashes and underscores');
-const share = z.string().regex(/^\d{1,2}(\.\d{1,3})?%$/, 'expected a percentage such as 1%');
+const percentage = z.string().regex(/^\d{1,2}(\.\d{1,3})?%$/, 'expected a percentage such as 1%');
 
 const packageFields = z.strictObject({
   /** A path, or an http URL, with one archive a version: `{version}` is replaced. */
@@ -30,17 +30,17 @@ const packageFields = z.strictObject({
   hosts: z.record(z.string().min(1), z.string()).default({}),
   /** The same hosts go first in every release. */
   sticky: z.boolean().default(false),
-  /** The share of the hosts of an update that may fail; one more ends it. */
-  failures: share.default('1%').transform((text) => Number.parseFloat(text) / 100),
+  /** The percentage of the hosts of an update that may fail; one more ends it. */
+  failures: percentage.default('1%').transform((text) => Number.parseFloat(text) / 100),
   commands: packageInstallSchema.strict().optional(),
 });
 
 const settingsSchema = z.strictObject({
   /** The label whose value is the region of a host. */
   regionLabel: z.string().min(1).default('region'),
-  regions: z.array(word).min(1).max(SLOWROLL_LIMITS.regions.max),
+  regions: z.array(nameWord).min(1).max(SLOWROLL_LIMITS.regions.max),
   packages: z
-    .record(word.max(100), packageFields)
+    .record(nameWord.max(100), packageFields)
     .refine((packages) => Object.keys(packages).length > 0, 'expected a package')
     .refine((packages) => Object.keys(packages).length <= SLOWROLL_LIMITS.packages.max, {
       message: `more than ${SLOWROLL_LIMITS.packages.max} packages`,

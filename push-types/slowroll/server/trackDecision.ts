@@ -1,7 +1,7 @@
 import type { PushTypeProtocol, ResponseOf } from '../../../sdk';
 import type { UnitUpdate } from '../../../sdk/updates';
 import { countDecision, type DecisionCounts } from './countHosts';
-import type { Decision } from './decisions';
+import type { RolloutDecision } from './decisions';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /** Where updates stand, and when they end. */
@@ -11,7 +11,7 @@ export type ProgressRow = ResponseOf<PushTypeProtocol['trackUpdates']>['units'][
 /** The share of the hosts of an update, from 0 to below 1, that may fail without ending it. */
 export type FailureShare = (packageName: string) => number;
 
-export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: Decision): ProgressRow {
+export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutDecision): ProgressRow {
   const update = fleet.state.updates[decision.update]?.units[place.unit];
   const counts = countDecision(fleet, place, decision);
   if (update === undefined) throw new Error(`${decision.update} does not concern ${place.unit}`);
@@ -21,7 +21,7 @@ export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
   const live = Math.min(targeted, Math.max(0, counts.live - decision.already));
   const failed = Math.min(counts.failed, targeted - live);
   return {
-    ...{ id: place.unit, state: nameState(update, counts), targeted, updated: live + failed, live, failed },
+    ...{ id: place.unit, state: nameProgress(update, counts), targeted, updated: live + failed, live, failed },
     unreachable: Math.min(counts.unreachable, targeted - live - failed),
     gone: 0,
     ...explainState(update, counts),
@@ -29,10 +29,10 @@ export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
 }
 
 /** A removal that is done stays so when the unit is back. */
-function trackRemoval({ targeted, unit }: Decision, update: UnitUpdate, counts: DecisionCounts): ProgressRow {
+function trackRemoval({ targeted, unit }: RolloutDecision, update: UnitUpdate, counts: DecisionCounts): ProgressRow {
   const gone = update.state === 'done' ? targeted : Math.min(targeted, counts.gone);
   return {
-    ...{ id: unit, state: nameState(update, counts), targeted, updated: 0, live: 0, failed: 0, gone },
+    ...{ id: unit, state: nameProgress(update, counts), targeted, updated: 0, live: 0, failed: 0, gone },
     unreachable: Math.min(counts.unreachable, targeted - gone),
     ...explainState(update, counts),
     ...(update.state === 'active' && gone < targeted && { reason: `${targeted - gone} hosts still have the package` }),
@@ -40,7 +40,7 @@ function trackRemoval({ targeted, unit }: Decision, update: UnitUpdate, counts: 
 }
 
 /** An update is never done while this process does not know what its hosts run. */
-function nameState({ state }: UnitUpdate, counts: DecisionCounts): ProgressRow['state'] {
+function nameProgress({ state }: UnitUpdate, counts: DecisionCounts): ProgressRow['state'] {
   const hasBegun = counts.live + counts.failed + counts.flying + counts.gone > 0;
   if (state === 'active') return hasBegun ? 'updating' : 'pending';
   if (state === 'ended') return counts.flying > 0 ? 'updating' : 'failed';
@@ -82,7 +82,7 @@ export function settleUpdates(fleet: SlowrollFleet, share: FailureShare): boolea
 function judgeEnd(
   fleet: SlowrollFleet,
   place: UnitPlace,
-  decision: Decision,
+  decision: RolloutDecision,
   share: number,
 ): Pick<UnitUpdate, 'state' | 'reason'> | undefined {
   const { failed, pending, flying, unknown, unreachable } = countDecision(fleet, place, decision);
