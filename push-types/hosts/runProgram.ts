@@ -8,6 +8,8 @@ export interface ProgramOptions {
   readonly timeoutMs: number;
   readonly mostBytes?: number;
   readonly cwd?: string;
+  /** Default: that of this process. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** The program did not end in time, or could not be started. */
@@ -20,10 +22,10 @@ export class ProgramError extends Error {
  * @throws ProgramError if it cannot be started, takes too long or prints too much
  */
 export function runToEnd(argv: readonly string[], options: ProgramOptions): Promise<RunResult> {
-  const { input, timeoutMs, mostBytes = MOST_OUTPUT_BYTES, cwd } = options;
+  const { input, timeoutMs, mostBytes = MOST_OUTPUT_BYTES, cwd, env } = options;
   const [program = '', ...args] = argv;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { detached: true, stdio: 'pipe', ...(cwd !== undefined && { cwd }) });
+    const child = spawn(program, args, { detached: true, stdio: 'pipe', cwd, env });
     const kill = (): void => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

@@ -1,0 +1,46 @@
+/** Limits of the client. A request beyond one of them fails with a sentence that names it. */
+export const CLIENT_LIMITS = {
+  /** Requests to one API server in any second, retries and watches included. */
+  requestsPerSecond: 20,
+  /** Requests to one API server at once; a watch counts only until its stream has begun. */
+  inFlight: 4,
+  /** One try, from its turn to the last byte of the answer. */
+  requestMs: 15_000,
+  /** The longest `Retry-After` that a request waits for; with a longer one it fails at once. */
+  retryAfterMs: 30_000,
+  tries: 4,
+  answerBytes: 64 * 1024 * 1024,
+  pageSize: 500,
+  /** Objects of one list. */
+  listItems: 50_000,
+  /** One line of a watch, which is one object. */
+  watchLineBytes: 8 * 1024 * 1024,
+  /** The server ends a watch after this time at the earliest, and after twice as long at the latest. */
+  watchSeconds: 300,
+  /** The server sends a bookmark about every minute; a watch that is silent for longer is dead. */
+  watchIdleMs: 150_000,
+  firstBackOffMs: 500,
+  mostBackOffMs: 30_000,
+  kubeconfigBytes: 4 * 1024 * 1024,
+  execMs: 60_000,
+  execBytes: 1024 * 1024,
+} as const;
+
+/** The adjustable ones, for tests and for large clusters. */
+export type ClientSettings = {
+  readonly [
+    name in
+      | 'requestsPerSecond'
+      | 'inFlight'
+      | 'requestMs'
+      | 'retryAfterMs'
+      | 'answerBytes'
+      | 'pageSize'
+      | 'listItems'
+      | 'watchLineBytes'
+      | 'watchSeconds'
+      | 'watchIdleMs'
+      | 'firstBackOffMs'
+      | 'mostBackOffMs'
+  ]: number;
+};
