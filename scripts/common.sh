@@ -60,6 +60,14 @@ progress() {
   if [ -t 2 ]; then printf '\r\033[K  %s' "$1" >&2; else say "  $1"; fi
 }
 
+# Any Go since 1.21 fetches by itself the newer toolchain that go.mod names.
+go_usable() {
+  local minor
+  has go || return 1
+  minor=$(go env GOVERSION | sed -n 's/^go1\.\([0-9][0-9]*\).*/\1/p')
+  [ -n "$minor" ] && [ "$minor" -ge 21 ]
+}
+
 # Of the script that is run.
 wrong_usage() {
   say "error: usage: $1"

@@ -111,11 +111,3 @@ build_temporal() {
   fi
   chmod 755 "$made" && keep "$made" "$TEMPORAL_CACHED"
 }
-
-# Any Go since 1.21 fetches by itself the newer toolchain that go.mod names.
-go_usable() {
-  local minor
-  has go || return 1
-  minor=$(go env GOVERSION | sed -n 's/^go1\.\([0-9][0-9]*\).*/\1/p')
-  [ -n "$minor" ] && [ "$minor" -ge 21 ]
-}

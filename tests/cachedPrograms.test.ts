@@ -58,6 +58,9 @@ interface Cached {
 
 const CACHED: Readonly<Record<string, Cached>> = {
   etcd: { script: 'scripts/etcd.sh', args: ['--print-path'], files: ['bin/etcd'] },
+  'the control plane of Kubernetes': {
+    ...{ script: 'scripts/control-plane.sh', args: ['--print-path'], files: ['bin/control-plane-1.37.1'] },
+  },
   PostgreSQL: {
     ...{ script: 'scripts/postgres.sh', args: ['--print-path'] },
     files: ['initdb', 'postgres'].map((name) => `postgresql/usr/lib/postgresql/15/bin/${name}`),

@@ -201,20 +201,32 @@ describe('duplicates agree', () => {
     expect(/^SERVER_VERSION=(.+)$/m.exec(cluster)?.[1]).toBe(/go\.temporal\.io\/server v(\S+)/.exec(module)?.[1]);
   });
 
-  test('the server builds on a machine that never built it: every module has its checksums', () => {
-    const [module, sums] = ['go.mod', 'go.sum'].map((file) =>
-      readFileSync(path.join(ROOT, 'tools/temporal', file), 'utf8'),
-    ) as [string, string];
-    const replaced = new Map(
-      [...module.matchAll(/^replace (\S+) => (\S+ \S+)$/gm)].map(([, name, by]) => [name, by] as const),
-    );
-    const needed = [...module.matchAll(/^\s+(\S+) (v\S+)/gm)].map(
-      ([, name, version]) => replaced.get(name) ?? `${name} ${version}`,
-    );
-    expect(needed.length).toBeGreaterThan(100);
-    expect(needed.flatMap((each) => [each, `${each}/go.mod`]).filter((each) => !sums.includes(`${each} h1:`))).toEqual(
-      [],
-    );
+  test.each(['tools/temporal', 'scripts/controlPlane'])(
+    'the program of %s builds on a machine that never built it: every module has its checksums',
+    (folder) => {
+      const [module, sums] = ['go.mod', 'go.sum'].map((file) =>
+        readFileSync(path.join(ROOT, folder, file), 'utf8'),
+      ) as [string, string];
+      const replaced = new Map(
+        [...module.matchAll(/^(?:replace|\t)\s*(\S+) => (\S+ \S+)$/gm)].map(([, name, by]) => [name, by] as const),
+      );
+      const needed = [...module.matchAll(/^\s+(\S+) (v\S+)/gm)].map(
+        ([, name, version]) => replaced.get(name) ?? `${name} ${version}`,
+      );
+      expect(needed.length).toBeGreaterThan(100);
+      const missing = needed
+        .flatMap((each) => [each, `${each}/go.mod`])
+        .filter((each) => !sums.includes(`${each} h1:`));
+      expect(missing).toEqual([]);
+    },
+  );
+
+  test('the control plane that is built is the version that the script names', () => {
+    const script = readFileSync(path.join(ROOT, 'scripts/control-plane.sh'), 'utf8');
+    const module = readFileSync(path.join(ROOT, 'scripts/controlPlane/go.mod'), 'utf8');
+    const version = /^KUBERNETES_VERSION=(.+)$/m.exec(script)?.[1];
+    expect(/k8s\.io\/kubernetes v(\S+)/.exec(module)?.[1]).toBe(version);
+    expect(script).toContain(`.gitMinor=${version?.split('.')[1]} `);
   });
 });
 
