@@ -9,6 +9,8 @@ export const CLIENT_LIMITS = {
   /** The longest `Retry-After` that a request waits for; with a longer one it fails at once. */
   retryAfterMs: 30_000,
   tries: 4,
+  /** Servers and load balancers close a connection that is idle for a minute or longer. */
+  idleConnectionMs: 45_000,
   answerBytes: 64 * 1024 * 1024,
   pageSize: 500,
   /** Objects of one list. */

@@ -2,6 +2,7 @@ import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { openCredentials, readPemSource, type Credential, type CredentialMemory } from './credentials';
 import type { ClusterAccess } from './kubeconfig';
+import { CLIENT_LIMITS } from './limits';
 
 /** Requests by node:https with the credentials of a cluster; knows nothing of Kubernetes beyond them. */
 
@@ -51,7 +52,8 @@ export function openTransport(access: ClusterAccess, options: TransportOptions):
     if (agent !== undefined) retireAgent(agent);
     agentKey = wanted;
     const tls = { ca, cert: certificate, key, servername: access.serverName };
-    agent = isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true, ...omitMissing(tls) });
+    const keeping = { keepAlive: true, timeout: CLIENT_LIMITS.idleConnectionMs };
+    agent = isPlain ? new HttpAgent(keeping) : new HttpsAgent({ ...keeping, ...omitMissing(tls) });
     return agent;
   };
   const open = async (outgoing: Outgoing, timeoutMs: number): Promise<IncomingMessage> => {
@@ -115,8 +117,24 @@ interface Sending {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A connection that was kept open may end just when it is used again; only a read is repeated then, because a write may have been executed. */
+async function awaitHead(isPlain: boolean, options: RequestOptions, sending: Sending): Promise<IncomingMessage> {
+  const reuse = { happened: false };
+  try {
+    return await awaitHeadOnce(isPlain, options, sending, reuse);
+  } catch (error) {
+    if (!reuse.happened || options.method !== 'GET' || sending.signal?.aborted) throw error;
+    return awaitHeadOnce(isPlain, options, sending, { happened: false });
+  }
+}
+
 /** No redirection is followed: credentials go to the server of the kubeconfig alone. */
-function awaitHead(isPlain: boolean, options: RequestOptions, sending: Sending): Promise<IncomingMessage> {
+function awaitHeadOnce(
+  isPlain: boolean,
+  options: RequestOptions,
+  sending: Sending,
+  reuse: { happened: boolean },
+): Promise<IncomingMessage> {
   const { body, timeoutMs, signal } = sending;
   return new Promise((resolve, reject) => {
     const request = (isPlain ? requestHttp : requestHttps)({ ...options, ...(signal && { signal }) });
@@ -126,8 +144,9 @@ function awaitHead(isPlain: boolean, options: RequestOptions, sending: Sending):
         clearTimeout(timer);
         resolve(message);
       })
-      .on('error', (error) => {
+      .on('error', (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
+        reuse.happened = request.reusedSocket && error.code === 'ECONNRESET';
         reject(error);
       });
     request.end(body);

@@ -251,6 +251,17 @@ describe('a server that is busy or slow', () => {
     );
   });
 
+  test('may close a connection that was kept open: a read is repeated on another one, a write is not', async () => {
+    const { api, server } = await openWorld();
+    await api.get(POD);
+    server.faults.add({ times: 1, then: { kind: 'drop', when: 'before' } });
+    expect((await api.get(POD))?.metadata.name).toBe('web-0');
+    expect(server.seen).toHaveLength(3);
+    server.faults.add({ times: 1, then: { kind: 'drop', when: 'before' } });
+    expect((await fail(api.patch(POD, image('app:2'), STRATEGIC))).kind).toBe('Unavailable');
+    expect(server.seen).toHaveLength(4);
+  });
+
   test('holds a request no longer than its time', async () => {
     const { api, server } = await openWorld(1, { requestMs: 100 });
     server.faults.add({ then: { kind: 'slow', ms: 2_000 } });
