@@ -33,7 +33,7 @@ async function completeDeployment(world: RuleWorld, image: string): Promise<void
   await world.letControllersAct('Deployment');
 }
 
-export const DEPLOYMENT_RULES: readonly Rule[] = [
+const DEPLOYMENT_RULES: readonly Rule[] = [
   {
     // The canary of chosen pods: no controller looks at the images of pods that it has.
     title: 'a ReplicaSet leaves pods alone whose images were changed in place; only their container restarts',
@@ -189,7 +189,7 @@ export const DEPLOYMENT_RULES: readonly Rule[] = [
   },
 ];
 
-export const STATEFUL_SET_RULES: readonly Rule[] = [
+const STATEFUL_SET_RULES: readonly Rule[] = [
   {
     title:
       'a StatefulSet leaves pods alone whose images were changed in place, and a lost one comes back old under the same name',
@@ -270,6 +270,23 @@ export const STATEFUL_SET_RULES: readonly Rule[] = [
     },
   },
   {
+    // A revert of the template has to reach dead pods without waiting for them.
+    title: 'a StatefulSet in parallel replaces outdated pods that are not ready first, whatever is unavailable',
+    story: async (world) => {
+      const bad = `${world.name}:bad`;
+      world.cluster.kubelet.rules.unshift({ image: new RegExp(`^${bad}$`), neverReady: true });
+      await world.createWorkload('StatefulSet', { replicas: 3, updateStrategy: ROLLING });
+      await world.settle(3);
+      for (const pod of (await world.pods()).slice(0, 2)) await world.setImage(pod, bad);
+      await world.until('two are not ready', async () => {
+        const pods = await world.pods();
+        return pods.filter((pod) => conditionOf(pod, 'Ready') === 'False').length === 2;
+      });
+      await world.setTemplate('StatefulSet', 'app:v2');
+      await world.settle(3, 'app:v2');
+    },
+  },
+  {
     title: 'a StatefulSet that returns to an earlier template takes the same revision again',
     story: async (world) => {
       await world.createWorkload('StatefulSet', { replicas: 1, updateStrategy: ROLLING });
@@ -291,7 +308,7 @@ export const STATEFUL_SET_RULES: readonly Rule[] = [
   },
 ];
 
-export const DAEMON_SET_RULES: readonly Rule[] = [
+const DAEMON_SET_RULES: readonly Rule[] = [
   {
     title: 'a DaemonSet with OnDelete leaves pods alone whose images were changed in place, on one node after another',
     story: async (world) => {
@@ -348,7 +365,7 @@ async function newestRevision(world: RuleWorld): Promise<string> {
   return newest?.metadata.labels?.['controller-revision-hash'] ?? '';
 }
 
-export const POD_RULES: readonly Rule[] = [
+const POD_RULES: readonly Rule[] = [
   {
     // Two writers of one field: the second learns it.
     title: 'a write with a stale version is refused as a conflict, and changes nothing',
@@ -457,7 +474,7 @@ export const POD_RULES: readonly Rule[] = [
   },
 ];
 
-export const BUDGET_RULES: readonly Rule[] = [
+const BUDGET_RULES: readonly Rule[] = [
   {
     // Budgets do not guard patches, so the push type has to ask.
     title: 'a budget allows evictions until it is used up, says so in a dry run, and then refuses as TooMany',
@@ -489,6 +506,25 @@ export const BUDGET_RULES: readonly Rule[] = [
         async () => (await world.status('PodDisruptionBudget'))['disruptionsAllowed'] === 0,
       );
       equal(await world.failure(world.setImage(two!, bad)), 'none');
+    },
+  },
+  {
+    // Dead pods first, free of budget.
+    title: 'a budget lets a pod go that is not ready while the others suffice, although no disruption is left',
+    story: async (world) => {
+      const bad = `${world.name}:bad`;
+      world.cluster.kubelet.rules.unshift({ image: new RegExp(`^${bad}$`), neverReady: true });
+      await world.createWorkload('Deployment', { replicas: 2 });
+      const [one, two] = await world.settle(2);
+      await world.createBudget({ minAvailable: 1 }, 1);
+      await world.setImage(one!, bad);
+      await world.until('no disruption is left', async () => {
+        const { disruptionsAllowed, currentHealthy } = await world.status('PodDisruptionBudget');
+        return disruptionsAllowed === 0 && currentHealthy === 1;
+      });
+      equal(await world.failure(world.evict(two!, true)), 'TooMany');
+      equal(await world.failure(world.evict(one!)), 'none');
+      await world.settle(2, 'app:v1');
     },
   },
 ];

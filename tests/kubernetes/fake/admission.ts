@@ -131,6 +131,11 @@ function invalid({ kind, metadata }: Thing, message: string): Refusal {
   });
 }
 
+/** A pod that is not ready costs nothing while the others suffice, or always if the budget says so. */
+export const isUnreadyPodFree = ({ spec, status }: Thing): boolean =>
+  spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow' ||
+  (Number(status['desiredHealthy']) > 0 && Number(status['currentHealthy']) >= Number(status['desiredHealthy']));
+
 /** The answer to `create pods/eviction`: the budget loses one disruption, and the pod goes. @throws Refusal 429 */
 export function findBudgetRefusal(budget: Thing): Refusal | undefined {
   const { disruptionsAllowed, observedGeneration } = budget.status;

@@ -1,5 +1,6 @@
 import { RESOURCES, type ResourceKind } from '../../../push-types/kubernetes/client/resources';
-import { admitChange, admitNew, findBudgetRefusal } from './admission';
+import { admitChange, admitNew, findBudgetRefusal, isUnreadyPodFree } from './admission';
+import { isReady } from './controllers/pods';
 import { copy, isFields, type Fields, type Json, type Thing } from './json';
 import { patchJson, patchMerge, patchStrategic, PatchError } from './patches';
 import { parseSelector, readSelector } from './selectors';
@@ -77,12 +78,20 @@ function patch(store: FakeStore, asked: Asked, isDry: boolean): { status: number
     return { status: 201, body: create(store, { ...asked, body: { ...given, metadata } }, isDry) };
   }
   const before = find(store, asked);
+  checkIdentity(before, body);
   if (subresource === 'scale') return { status: 200, body: patchScale(store, before, body, isDry) };
   const changed = applyPatch(before as unknown as Json, body, contentType) as unknown as Thing;
   const expected = readExpected(body, changed);
   const admitted = admitChange(before, { ...changed, kind, apiVersion: before.apiVersion }, subresource);
   if (isDry) return { status: 200, body: checkVersion(before, admitted, expected) };
   return { status: 200, body: store.update(before, admitted, expected) };
+}
+
+/** A patch that names the uid is for that object alone. */
+function checkIdentity({ kind, metadata }: Thing, body: Json): void {
+  const given = isFields(body) && isFields(body['metadata']) ? body['metadata']['uid'] : undefined;
+  if (given !== undefined && given !== metadata.uid)
+    throw new Refusal(409, 'Conflict', `${kind} "${metadata.name}": the UID in the precondition is another`);
 }
 
 function checkVersion(before: Thing, admitted: Thing, expected: string | undefined): Thing {
@@ -157,9 +166,11 @@ function evict(store: FakeStore, asked: Asked, isDry: boolean): { status: number
     );
   const [budget] = budgets;
   if (budget !== undefined && pod.status['phase'] === 'Running' && pod.metadata.deletionTimestamp === undefined) {
-    const refused = findBudgetRefusal(budget);
+    const isFree = !isReady(pod) && isUnreadyPodFree(budget);
+    const refused = isFree ? undefined : findBudgetRefusal(budget);
     if (refused) throw refused;
-    if (!isDry) store.setStatus(budget, { disruptionsAllowed: Number(budget.status['disruptionsAllowed']) - 1 });
+    if (!isDry && !isFree)
+      store.setStatus(budget, { disruptionsAllowed: Number(budget.status['disruptionsAllowed']) - 1 });
   }
   if (!isDry) store.remove(pod);
   return { status: 201, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } };

@@ -340,8 +340,8 @@ function buildStatus(pod: RunningPod): object {
     return { type, status, lastTransitionTime, reason: isTrue ? null : (reason ?? 'ContainersNotReady') };
   };
   return {
-    ...{ phase: containers.every(({ state }) => 'waiting' in state && pod.startTime === '') ? 'Pending' : 'Running' },
-    ...{ podIP: pod.ip, podIPs: [{ ip: pod.ip }], hostIP: '10.0.0.1', startTime: pod.startTime },
+    phase: containers.some(({ start, state }) => start > 1 || 'running' in state) ? 'Running' : 'Pending',
+    ...{ podIP: pod.ip, podIPs: [{ ip: pod.ip }], startTime: pod.startTime },
     conditions: [
       condition('PodScheduled', true),
       condition('Initialized', true),

@@ -1,6 +1,6 @@
 import { copy, type Fields, type Thing } from '../json';
 import { Refusal, type FakeStore } from '../store';
-import { countToAvailable, createPod, fieldsIn, isEnding, isReady, numberIn, ownedBy, resolveAmount } from './pods';
+import { countToAvailable, createPod, isEnding, isReady, numberIn, ownedBy, resolveAmount } from './pods';
 import { earliest } from './replicaSet';
 import { listRevisions, removeOldRevisions, REVISION_LABEL, takeRevision } from './revisions';
 
@@ -33,12 +33,13 @@ const readRevisionLabel = ({ metadata }: Thing): string => metadata.labels?.[REV
 function keepSize(store: FakeStore, set: Thing, revisions: Revisions): void {
   const size = numberIn(set.spec, 'replicas', 1);
   const isOrdered = set.spec['podManagementPolicy'] !== 'Parallel';
+  const settle = numberIn(set.spec, 'minReadySeconds');
   const pods = (): Thing[] => ownedBy(store, 'Pod', set).sort((a, b) => readOrdinal(a) - readOrdinal(b));
   for (let ordinal = 0; ordinal < size; ordinal += 1) {
     const pod = pods().find((one) => readOrdinal(one) === ordinal);
     if (pod === undefined) create(store, set, ordinal, revisions);
     // In order: one that is not ready keeps all later ones, and the update, waiting.
-    if (isOrdered && (pod === undefined || isEnding(pod) || !isReady(pod))) return;
+    if (isOrdered && (pod === undefined || isEnding(pod) || countToAvailable(store, pod, settle) !== 0)) return;
   }
   const surplus = pods()
     .filter((one) => readOrdinal(one) >= size)
@@ -68,21 +69,26 @@ function create(store: FakeStore, set: Thing, ordinal: number, { current, update
   });
 }
 
-/** From the highest ordinal down to the partition, at most `maxUnavailable` at a time, and each only once those above it are healthy. */
+/**
+ * From the highest ordinal down to the partition, and at most `maxUnavailable` at a time. Outdated pods that are not available go first and all at
+ * once where pods are managed in parallel.
+ */
 function replaceOutdated(store: FakeStore, set: Thing, pods: readonly Thing[], revision: string): void {
   const { type, rollingUpdate = {} } = set.spec['updateStrategy'] as { type?: string; rollingUpdate?: Fields };
   if (type === 'OnDelete') return;
-  const most = Math.max(1, resolveAmount(rollingUpdate['maxUnavailable'], pods.length, 'up', 1));
-  let out = pods.filter((pod) => isEnding(pod) || !isReady(pod)).length;
-  for (const pod of [...pods].reverse()) {
-    if (readOrdinal(pod) < numberIn(rollingUpdate, 'partition')) return;
-    if (readRevisionLabel(pod) !== revision && !isEnding(pod)) {
-      const isOut = !isReady(pod);
-      if (!isOut && out >= most) return;
-      store.remove(pod);
-      if (!isOut) out += 1;
-      if (out >= most) return;
-    } else if ((isEnding(pod) || !isReady(pod)) && out >= most) return;
+  const isOut = (pod: Thing): boolean =>
+    isEnding(pod) || countToAvailable(store, pod, numberIn(set.spec, 'minReadySeconds')) !== 0;
+  let budget =
+    Math.max(1, resolveAmount(rollingUpdate['maxUnavailable'], pods.length, 'up', 1)) - pods.filter(isOut).length;
+  const outdated = [...pods]
+    .reverse()
+    .filter((pod) => readOrdinal(pod) >= numberIn(rollingUpdate, 'partition'))
+    .filter((pod) => readRevisionLabel(pod) !== revision && !isEnding(pod));
+  for (const pod of outdated.filter(isOut)) store.remove(pod);
+  for (const pod of outdated.filter((one) => !isOut(one))) {
+    if (budget <= 0) return;
+    store.remove(pod);
+    budget -= 1;
   }
 }
 
@@ -90,7 +96,7 @@ function writeStatus(store: FakeStore, given: Thing): number | undefined {
   const pods = ownedBy(store, 'Pod', given).filter((pod) => !isEnding(pod));
   const size = numberIn(given.spec, 'replicas', 1);
   const waits = pods.map((pod) => countToAvailable(store, pod, numberIn(given.spec, 'minReadySeconds')));
-  const set = store.edit(given, ({ status, spec }) => {
+  const set = store.edit(given, ({ status }) => {
     const countWith = (revision: unknown): number => pods.filter((pod) => readRevisionLabel(pod) === revision).length;
     const [ready, updated] = [pods.filter(isReady).length, countWith(status['updateRevision'])];
     Object.assign(status, {
@@ -99,8 +105,7 @@ function writeStatus(store: FakeStore, given: Thing): number | undefined {
       currentReplicas: countWith(status['currentRevision']),
     });
     // Once all pods carry the new revision, it is the current one; the labels decide, and no pod is replaced for it.
-    const isRolling = fieldsIn(spec, 'updateStrategy')['type'] === 'RollingUpdate';
-    if (isRolling && updated === size && pods.length === size && ready === size)
+    if (updated === size && pods.length === size && ready === size)
       Object.assign(status, { currentRevision: status['updateRevision'], currentReplicas: updated });
   });
   const named = [set?.status['currentRevision'], set?.status['updateRevision'], ...pods.map(readRevisionLabel)];
