@@ -70,6 +70,26 @@ const DEPLOYMENT_RULES: readonly Rule[] = [
     },
   },
   {
+    // An autoscaler may scale in during a push: the pods that a push has broken go first.
+    title: 'a Deployment that shrinks gives up a pod that is not ready first, then the one with the lowest cost',
+    story: async (world) => {
+      const bad = `${world.name}:bad`;
+      world.cluster.kubelet.rules.unshift({ image: new RegExp(`^${bad}$`), neverReady: true });
+      await world.createWorkload('Deployment', { replicas: 4 });
+      const [one, two, three, four] = (await world.settle(4)).map(({ metadata }) => metadata.name);
+      await world.patch('Pod', { spec: { containers: [{ name: 'app', image: bad }] } }, two);
+      const cost = { 'controller.kubernetes.io/pod-deletion-cost': '-5' };
+      await world.patch('Pod', { metadata: { annotations: cost } }, three);
+      await world.until('it is not ready', async () => (await world.status('Deployment'))['readyReplicas'] === 3);
+      await world.patch('Deployment', { spec: { replicas: 2 } });
+      const left = await world.settle(2);
+      equal(
+        left.map(({ metadata }) => metadata.name),
+        [one, four],
+      );
+    },
+  },
+  {
     // The completion without a restart.
     title:
       'a Deployment restarts nothing if its paused ReplicaSet got the new template first; later pods have the new image',

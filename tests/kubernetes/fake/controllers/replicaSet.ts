@@ -5,6 +5,7 @@ import {
   countToAvailable,
   createPod,
   fieldsIn,
+  findCondition,
   isActive,
   isReady,
   numberIn,
@@ -37,7 +38,7 @@ function reconcile(store: FakeStore, set: Thing): number | undefined {
     if (!(error instanceof Refusal)) throw error;
     refused = error;
   }
-  for (const pod of sortForRemoval(pods).slice(0, Math.max(0, -missing))) store.remove(pod);
+  for (const pod of sortForRemoval(store, pods).slice(0, Math.max(0, -missing))) store.remove(pod);
   return writeStatus(store, set, refused);
 }
 
@@ -52,20 +53,29 @@ function claimPods(store: FakeStore, set: Thing): void {
   }
 }
 
-/** Those without a node first, then those that are not ready, then by their cost, and the youngest. */
-function sortForRemoval(pods: readonly Thing[]): Thing[] {
+/**
+ * In the order of the real controller: those without a node, those that do not run or are not ready, by their cost, from crowded nodes, those that became
+ * ready last, restarted most, or are youngest. Times count by their order of magnitude alone.
+ */
+function sortForRemoval(store: FakeStore, pods: readonly Thing[]): Thing[] {
+  const countBeside = (pod: Thing): number =>
+    pods.filter((one) => isReady(one) && one.spec['nodeName'] === pod.spec['nodeName']).length;
+  const magnitude = (time: unknown): number =>
+    Math.floor(Math.log2(Math.max(1, store.now() - Date.parse(String(time)))));
   const rank = (pod: Thing): number[] => [
     pod.spec['nodeName'] === undefined ? 0 : 1,
     pod.status['phase'] === 'Running' ? 1 : 0,
     isReady(pod) ? 1 : 0,
     Number(pod.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'] ?? 0),
+    -countBeside(pod),
+    isReady(pod) ? magnitude(findCondition(pod, 'Ready')?.['lastTransitionTime']) : 0,
     -countRestarts(pod),
-    -Date.parse(pod.metadata.creationTimestamp),
+    magnitude(pod.metadata.creationTimestamp),
   ];
   return [...pods].sort((a, b) => {
     const [one, other] = [rank(a), rank(b)];
     const at = one.findIndex((value, index) => value !== other[index]);
-    return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+    return at < 0 ? a.metadata.uid.localeCompare(b.metadata.uid) : (one[at] ?? 0) - (other[at] ?? 0);
   });
 }
 
