@@ -5,13 +5,14 @@ import { newSlot, type Slot, type State, type UnitState, type UnitUpdate } from 
 /** Which tasks an update means: decisions about the state, without effects. */
 
 /**
- * The slots that a target must bring to its version: those that are not live on it, the cheapest first, as many as it lacks. For all tasks of a removed
- * unit these are the slots that an update would make.
+ * The slots that a target must bring to its version: those that are not live on it, the cheapest first, as many as it lacks; among slots of the same cost
+ * those with the lowest `rank`. For all tasks of a removed unit these are the slots that an update would make.
  */
 export function slotsOf(
   state: State,
   { unit, version, amount, updatedBy, exclude = [] }: Target,
   isConcerned: (index: number) => boolean = () => true,
+  rank: (index: number) => number = (index) => index,
 ): number[] {
   const { slots, version: own } = withSlotsBack(unitOf(state, unit), { amount, updatedBy });
   const outdated = (slot: Slot): boolean => slot.version !== version || slot.state !== 'live';
@@ -33,7 +34,7 @@ export function slotsOf(
     return slot.version === own ? 2 : 3; // slots that another deploy brought to another version come last
   };
   return lacking
-    .sort((one, other) => cost(one) - cost(other) || one.index - other.index)
+    .sort((one, other) => cost(one) - cost(other) || rank(one.index) - rank(other.index) || one.index - other.index)
     .slice(0, Math.max(0, missing))
     .map(({ index }) => index);
 }

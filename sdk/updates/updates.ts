@@ -12,6 +12,8 @@ export interface Updatable {
     hasVersion(version: string): boolean;
     /** Whether the version makes a difference to a slot; left out if it always does. */
     isConcerned?(unit: string, index: number, version: string): boolean;
+    /** The order in which slots of the same cost are taken, lowest first; left out if it is that of their indexes. */
+    rank?(unit: string, index: number, version: string): number;
   };
 }
 
@@ -86,7 +88,12 @@ function accept({ state, copies }: Updatable, id: string, target: Target, wholeU
   supersede(state, target.unit, id);
   const isBack = unit.removed !== undefined && isOfAll(target);
   if (isBack) bringBack(state, target.unit, id);
-  const slots = slotsOf(state, target, (index) => copies.isConcerned?.(target.unit, index, target.version) ?? true);
+  const slots = slotsOf(
+    state,
+    target,
+    (index) => copies.isConcerned?.(target.unit, index, target.version) ?? true,
+    (index) => copies.rank?.(target.unit, index, target.version) ?? index,
+  );
   // Slots already on their way to the version belong to this update from now on.
   for (const slot of slots.map((index) => unit.slots[index]))
     if (slot?.state === 'updating' && slot.version === target.version) slot.update = id;
