@@ -816,3 +816,16 @@ export const SLOWROLL_LIMITS = {
   strangeVersions: cut('the number of versions that were reported and never decided', 10_000, 'entries', ANY_HOST),
   packageBytes: refuseAbove('a package', 2 * 1024 * 1024 * KB, 'bytes', 'hosts need room for it twice'),
 } as const satisfies Record<string, Limit>;
+
+/** Limits of the push type `kubernetes`: the file of its clusters, and the config of pipelines. */
+export const KUBERNETES_LIMITS = {
+  file: refuseAbove('the file of the clusters', 1024 * KB, 'bytes', 'people edit it'),
+  clusters: refuseAbove('the number of clusters', 500, 'entries', ONE_PROCESS),
+  workloads: refuseAbove('the number of workloads of a config', 100, 'entries', TO_READ),
+  name: refuseAbove(
+    'the name of a cluster, a namespace or a workload',
+    253,
+    'bytes',
+    'Kubernetes permits no longer one',
+  ),
+} as const satisfies Record<string, Limit>;

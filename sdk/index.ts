@@ -63,7 +63,7 @@ export {
   type Translation,
 } from '../configerator/domain/mobileConfig/translate';
 export { concurrencyGate, type ConcurrencyGate } from './concurrency';
-export { GIT_COMMIT_LIMITS, HOSTS_LIMITS, MOBILE_LIMITS, SLOWROLL_LIMITS } from '../domain/limits';
+export { GIT_COMMIT_LIMITS, HOSTS_LIMITS, KUBERNETES_LIMITS, MOBILE_LIMITS, SLOWROLL_LIMITS } from '../domain/limits';
 export { limitBody } from './bodyLimit';
 export {
   checkedBy,

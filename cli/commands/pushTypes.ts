@@ -41,6 +41,18 @@ const SHIPPED: readonly ShippedPushType[] = [
     ],
   },
   {
+    name: 'kubernetes',
+    folder: 'kubernetes',
+    description: 'run the push type for Kubernetes: exact pods, in place (docs/guides/kubernetes.md)',
+    file: ['clusters', 'the clusters and the settings (docs/reference/kubernetes.md)'],
+    options: [
+      ['port', '<n>', 'port (default 4660)'],
+      ['host', '<address>', HOST_HELP],
+      ['home', '<dir>', 'the folder of its state (default .conveyor/kubernetes)'],
+      ['prometheus', '<url>', 'the Prometheus by which it judges health (default: only the restarts that it saw)'],
+    ],
+  },
+  {
     name: 'git-commit',
     folder: 'git-commit',
     description: 'run the push type for deploys by commits that Argo CD or Flux applies (docs/guides/gitops.md)',

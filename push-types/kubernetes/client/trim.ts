@@ -21,11 +21,15 @@ type Trim = (fields: PartFields) => Record<string, unknown>;
 
 /** kubectl keeps whole manifests in annotations. */
 const MOST_ANNOTATION = 1_024;
+/** The records of the push type, whatever their length. */
+const OWN = 'conveyor.dev/';
 
 function trimMetadata(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   const { name, namespace, uid, resourceVersion, generation, labels, annotations } = metadata;
   const { creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
-  const short = Object.entries(annotations ?? {}).filter(([, value]) => value.length <= MOST_ANNOTATION);
+  const short = Object.entries(annotations ?? {}).filter(
+    ([key, value]) => key.startsWith(OWN) || value.length <= MOST_ANNOTATION,
+  );
   return dropMissing({
     ...{ name, namespace, uid, resourceVersion, generation, labels, creationTimestamp, deletionTimestamp },
     annotations: short.length === 0 ? undefined : Object.fromEntries(short),

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { isKubernetesError } from './client/errors';
+import { enrollConfig, listMistakes, type PodsConfigProblem, type EnrolledUnit } from './enroll';
+import type { KubeCluster, KubeFleet } from './fleet';
+import {
+  CLUSTER_RIGHTS,
+  explainMode,
+  explainOldCluster,
+  explainUnfit,
+  listNeededRights,
+  type NeededRight,
+} from './refusals';
+import { podsConfigSchema, type PodsConfig } from './settings';
+import { explainBusy } from './unitMoves';
+import { SERVING_GATE } from './records';
+
+/** The checks before a deploy: mistakes in the config, workloads that cannot change in place, and missing rights. */
+
+export async function findPodProblems(
+  fleet: KubeFleet,
+  config: Readonly<Record<string, unknown>>,
+): Promise<{ readonly problems: readonly PodsConfigProblem[]; readonly units: readonly EnrolledUnit[] }> {
+  const parsed = podsConfigSchema.safeParse(config);
+  if (!parsed.success) return { problems: listMistakes(parsed.error), units: [] };
+  const mode = explainMode(parsed.data);
+  if (mode !== undefined) return { problems: [{ path: 'config.mode', message: mode }], units: [] };
+  const { units, problems } = await enrollConfig(fleet, parsed.data);
+  const unfit = await Promise.all(units.map((unit) => findUnfit(unit, parsed.data)));
+  const clusters = [...new Set(units.map(({ cluster }) => cluster))];
+  const rights = await Promise.all(clusters.map((cluster) => findClusterProblems(cluster, units, parsed.data)));
+  return { problems: [...problems, ...unfit.flat(), ...rights.flat()], units };
+}
+
+async function findUnfit(
+  { unit, workload, cluster, name }: EnrolledUnit,
+  { drain }: PodsConfig,
+): Promise<PodsConfigProblem[]> {
+  if (workload === undefined) return [];
+  const path = `config.workloads (${name})`;
+  const reason = explainUnfit(workload, unit.container) ?? (await ifAnswered(() => explainBusy(cluster.api, unit)));
+  const gates = gatesSchema.safeParse(workload.template.spec).data?.readinessGates ?? [];
+  const hasGate = gates.some(({ conditionType }) => conditionType === SERVING_GATE);
+  const gate = `drain needs the readiness gate ${SERVING_GATE} in the pod template of ${workload.ref.name}: add it, or leave drain out`;
+  return [
+    ...(reason === undefined ? [] : [{ path, message: reason }]),
+    ...(drain === undefined || hasGate ? [] : [{ path: 'config.drain', message: gate }]),
+  ];
+}
+
+const gatesSchema = z.looseObject({ readinessGates: z.array(z.looseObject({ conditionType: z.string() })).nullish() });
+
+/** Its version, and each verb that its account lacks. */
+async function findClusterProblems(
+  cluster: KubeCluster,
+  units: readonly EnrolledUnit[],
+  config: PodsConfig,
+): Promise<PodsConfigProblem[]> {
+  const path = `config.clusters (${cluster.name})`;
+  const own = units.filter((unit) => unit.cluster === cluster).map(({ unit }) => unit);
+  const rows = new Map<string, { readonly right: NeededRight; readonly namespace: string | undefined }>();
+  for (const right of CLUSTER_RIGHTS) rows.set(JSON.stringify(right), { right, namespace: undefined });
+  for (const { kind, namespace } of own)
+    for (const right of listNeededRights(kind, config))
+      rows.set(JSON.stringify([namespace, right]), { right, namespace });
+  const found = await ifAnswered(async () => {
+    const old = explainOldCluster(await cluster.readVersion());
+    const lacking = await Promise.all(
+      [...rows.values()].map(({ right, namespace }) => listLacking(cluster, right, namespace)),
+    );
+    return [...(old === undefined ? [] : [old]), ...lacking.flat()];
+  });
+  return (found ?? []).map((message) => ({ path, message }));
+}
+
+async function listLacking(
+  { api, name }: KubeCluster,
+  { group, resource, subresource, verbs }: NeededRight,
+  namespace: string | undefined,
+): Promise<string[]> {
+  const lacking = await Promise.all(
+    verbs.map(async (verb) => {
+      const attributes = {
+        group,
+        resource,
+        verb,
+        ...(subresource && { subresource }),
+        ...(namespace && { namespace }),
+      };
+      const answer = await api.create('SelfSubjectAccessReview', { spec: { resourceAttributes: attributes } });
+      return reviewSchema.safeParse(answer.status).data?.allowed ? [] : [verb];
+    }),
+  );
+  const missing = lacking.flat();
+  if (missing.length === 0) return [];
+  const what = `${resource}${subresource ? `/${subresource}` : ''}${group ? ` of ${group}` : ''}`;
+  const place = namespace === undefined ? 'in the whole cluster' : `in namespace ${namespace}`;
+  return [
+    `the account of Conveyor in ${name} lacks the verbs ${missing.join(', ')} for ${what} ${place}: apply examples/kubernetes/rbac.yaml`,
+  ];
+}
+
+const reviewSchema = z.looseObject({ allowed: z.boolean() });
+
+/** A cluster that does not answer is left to its deploy, which leaves its units out. */
+async function ifAnswered<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isKubernetesError(error, 'Unavailable', 'TooMany')) return undefined;
+    throw error;
+  }
+}

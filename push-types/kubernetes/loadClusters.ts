@@ -1,0 +1,43 @@
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { KUBERNETES_LIMITS } from '../../sdk';
+import { connectCluster } from './client/connection';
+import { readInClusterAccess, readKubeconfig, type ClusterAccess } from './client/kubeconfig';
+import type { KubeCluster } from './fleet';
+import { clustersFileSchema, type ClusterFields, type ClustersFile } from './settings';
+import { ViewedReader } from './viewedReader';
+
+/** Reads the file of the clusters. @throws Error that names the file and the mistake */
+export function loadClustersFile(path: string): ClustersFile {
+  const { size } = statSync(path);
+  const { max } = KUBERNETES_LIMITS.file;
+  if (size > max) throw new Error(`${path} has ${size} bytes, more than ${max}`);
+  const parsed = clustersFileSchema.safeParse(parse(readFileSync(path, 'utf8')));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${path}: ${issue?.path.map(String).join('.') || 'the file'}: ${issue?.message}`);
+}
+
+/** Opens the clusters of a file; none is asked anything yet. @throws Error for a kubeconfig with a mistake */
+export function openClusters(
+  path: string,
+  { clusters }: ClustersFile,
+  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
+): ReadonlyMap<string, KubeCluster> {
+  return new Map(
+    Object.entries(clusters).map(([name, fields]) => {
+      const api = connectCluster({ ...findAccess(path, fields, env), name }, { env });
+      signal.addEventListener('abort', () => api.close(), { once: true });
+      const reader = new ViewedReader(api, signal);
+      return [name, { name, labels: fields.labels, api, reader, readVersion: () => api.readVersion() }];
+    }),
+  );
+}
+
+function findAccess(path: string, { kubeconfig, context }: ClusterFields, env: NodeJS.ProcessEnv): ClusterAccess {
+  if (kubeconfig === undefined) return readInClusterAccess(env);
+  const file = kubeconfig.startsWith('~/') ? join(homedir(), kubeconfig.slice(2)) : resolve(dirname(path), kubeconfig);
+  return readKubeconfig(file, context);
+}

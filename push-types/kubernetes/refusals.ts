@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { readIntent } from './records';
+import type { PodsConfig, WorkloadKind } from './settings';
+import { readTemplateImage, type WorkloadView } from './views';
+
+/** Why a workload cannot be updated by patches of its pods, and what to do. Pure. */
+
+/** The oldest Kubernetes on which updates in place are permitted. */
+const OLDEST_MINOR = 28;
+
+export const explainMode = ({ mode }: Pick<PodsConfig, 'mode'>): string | undefined =>
+  mode === 'recreate'
+    ? 'mode: recreate is not there yet: only images change, in place. Leave mode out, and make other changes by a rollout of Kubernetes'
+    : undefined;
+
+/** The container whose image changes, or why it is not known. */
+export function findContainer(
+  { template, ref }: WorkloadView,
+  name: string | undefined,
+): { readonly container: string } | { readonly problem: string } {
+  const { containers, initContainers } = template.spec;
+  const names = containers.map((one) => one.name);
+  if (name === undefined) {
+    const [only, ...others] = names;
+    if (only !== undefined && others.length === 0) return { container: only };
+    return { problem: `${ref.name} has the containers ${names.join(', ')}: write container: NAME` };
+  }
+  if (names.includes(name)) return { container: name };
+  if (initContainers?.some((one) => one.name === name))
+    return {
+      problem: `${name} of ${ref.name} is an init container, and a new image of it restarts nothing: change it by a rollout of Kubernetes`,
+    };
+  return { problem: `${ref.name} has no container ${name}; it has ${names.join(', ')}` };
+}
+
+/** Reasons that do not pass by themselves. */
+export function explainUnfit(workload: WorkloadView, container: string): string | undefined {
+  const { ref, owners, isPaused, annotations } = workload;
+  const [owner] = owners;
+  if (owner !== undefined)
+    return `${ref.name} belongs to ${owner.kind} ${owner.name}, whose controller would undo every change: deploy by that, or remove that owner`;
+  if (isPaused && readIntent(annotations) === undefined)
+    return `a person has paused ${ref.name}: resume it first (kubectl rollout resume)`;
+  if (!restartsAlways(workload, container))
+    return `the pods of ${ref.name} do not restart their containers (restartPolicy), so a new image would never start`;
+  if (readTemplateImage(workload.template, container) === '')
+    return `container ${container} of ${ref.name} has no image`;
+  return undefined;
+}
+
+const restartFields = z.looseObject({
+  restartPolicy: z.string().nullish(),
+  containers: z.array(z.looseObject({ name: z.string(), restartPolicy: z.string().nullish() })),
+});
+
+function restartsAlways({ template }: WorkloadView, container: string): boolean {
+  const { restartPolicy, containers } = restartFields.parse(template.spec);
+  const own = containers.find(({ name }) => name === container)?.restartPolicy;
+  return (own ?? restartPolicy ?? 'Always') === 'Always';
+}
+
+/** In-place changes were tried with no older cluster. @param version such as [1, 37] */
+export const explainOldCluster = ([major, minor]: readonly [number, number]): string | undefined =>
+  major > 1 || (major === 1 && minor >= OLDEST_MINOR)
+    ? undefined
+    : `it runs Kubernetes ${major}.${minor}: upgrade it to 1.${OLDEST_MINOR} or newer`;
+
+/** A right that the push type needs. */
+export interface NeededRight {
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly verbs: readonly string[];
+}
+
+const REVISIONS_BY_KIND: Readonly<Record<WorkloadKind, readonly NeededRight[]>> = {
+  Deployment: [{ group: 'apps', resource: 'replicasets', verbs: ['list', 'patch', 'delete'] }],
+  StatefulSet: [],
+  DaemonSet: [{ group: 'apps', resource: 'controllerrevisions', verbs: ['list'] }],
+};
+
+/** The rights in a namespace for a kind of workload; examples/kubernetes/rbac.yaml grants all of them. */
+export const listNeededRights = (kind: WorkloadKind, { drain }: Pick<PodsConfig, 'drain'>): readonly NeededRight[] => [
+  { group: 'apps', resource: `${kind.toLowerCase()}s`, verbs: ['get', 'list', 'watch', 'patch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
+  ...(drain === undefined ? [] : [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }]),
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
+  ...REVISIONS_BY_KIND[kind],
+];
+
+/** The rights that belong to the whole cluster. */
+export const CLUSTER_RIGHTS: readonly NeededRight[] = [{ group: '', resource: 'nodes', verbs: ['list', 'watch'] }];

@@ -1,0 +1,96 @@
+import type { KubernetesApi } from './client/api';
+import type { KubeObject } from './client/objects';
+import type { PodsConfig, WorkloadKind } from './settings';
+import { writeLabelSelector } from './selectors';
+import {
+  viewBudget,
+  viewNode,
+  viewPod,
+  viewRevisions,
+  viewWorkload,
+  type BudgetView,
+  type NodeView,
+  type PodView,
+  type RevisionView,
+  type WorkloadView,
+} from './views';
+
+/** What is read of a cluster: directly, or from a view that watches keep up to date. */
+export type ClusterReader = Pick<KubernetesApi, 'get' | 'list'>;
+
+/** A workload of one cluster, with the settings of the pipeline that deploys it. */
+export interface KubeUnit extends Pick<PodsConfig, 'drain' | 'minReadySeconds' | 'maxUnavailable'> {
+  readonly cluster: string;
+  readonly kind: WorkloadKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  /** The repository of the config. */
+  readonly image: string | undefined;
+}
+
+/** `eu-1/shop/deployment/web`. */
+export const nameUnit = ({
+  cluster,
+  namespace,
+  kind,
+  name,
+}: Pick<KubeUnit, 'cluster' | 'namespace' | 'kind' | 'name'>): string =>
+  `${cluster}/${namespace}/${kind.toLowerCase()}/${name}`;
+
+/** A unit as its cluster reports it. */
+export interface UnitLook {
+  readonly workload: WorkloadView;
+  /** Without those that leave. */
+  readonly pods: readonly PodView[];
+  readonly nodes: ReadonlyMap<string, NodeView>;
+  readonly budgets: readonly BudgetView[];
+}
+
+/** @returns undefined if there is no such workload */
+export async function readUnit(reader: ClusterReader, unit: KubeUnit): Promise<UnitLook | undefined> {
+  const { kind, namespace, name } = unit;
+  const object = await reader.get({ kind, namespace, name });
+  if (object === undefined) return undefined;
+  const workload = viewWorkload(kind, object);
+  const [pods, nodes, budgets] = await Promise.all([
+    readPods(reader, unit, workload),
+    reader.list('Node', {}),
+    reader.list('PodDisruptionBudget', { namespace }),
+  ]);
+  return {
+    ...{ workload, pods, budgets: budgets.items.map(viewBudget) },
+    nodes: new Map(nodes.items.map(viewNode).map((node) => [node.name, node])),
+  };
+}
+
+/** The pods that belong to a workload, and stay. */
+export async function readPods(
+  reader: ClusterReader,
+  { namespace, container }: Pick<KubeUnit, 'namespace' | 'container'>,
+  workload: WorkloadView,
+): Promise<readonly PodView[]> {
+  const { items } = await reader.list('Pod', { namespace, labelSelector: writeLabelSelector(workload.selector) });
+  return items
+    .filter((pod) => isOwnPod(pod, workload))
+    .flatMap((pod) => viewPod(pod, container) ?? [])
+    .filter(({ isLeaving }) => !isLeaving);
+}
+
+/** The ReplicaSets of a Deployment, or the ControllerRevisions of a DaemonSet. */
+export async function readRevisions(reader: ClusterReader, workload: WorkloadView): Promise<readonly RevisionView[]> {
+  const kind = REVISION_KINDS[workload.ref.kind];
+  if (kind === undefined) return [];
+  const options = { namespace: workload.ref.namespace, labelSelector: writeLabelSelector(workload.selector) };
+  return viewRevisions(kind, (await reader.list(kind, options)).items, workload);
+}
+
+const REVISION_KINDS = { Deployment: 'ReplicaSet', StatefulSet: undefined, DaemonSet: 'ControllerRevision' } as const;
+
+/** A Deployment has its pods by ReplicaSets, whose names begin with its own. */
+const isOwnPod = ({ metadata }: KubeObject, { ref, uid }: WorkloadView): boolean =>
+  (metadata.ownerReferences ?? []).some((owner) =>
+    ref.kind === 'Deployment'
+      ? owner.kind === 'ReplicaSet' && owner.name.startsWith(`${ref.name}-`)
+      : owner.uid === uid,
+  );
