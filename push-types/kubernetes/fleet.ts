@@ -74,6 +74,8 @@ export class KubeFleet {
   private readonly troubles = new Map<string, { readonly since: number; readonly reason: string }>();
   private readonly clocks = new Map<string, SettleClock>();
   private readonly turns = new Map<string, Promise<unknown>>();
+  /** The memory as it was last written. */
+  private saved = '';
 
   constructor(private readonly options: KubeFleetOptions) {}
 
@@ -127,6 +129,14 @@ export class KubeFleet {
     return this.take(name, () => this.stepAlone(name));
   }
 
+  /** Writes the memory if it has changed: it may be large, and most looks find nothing new. */
+  private save(): void {
+    const text = JSON.stringify(this.state);
+    if (text === this.saved) return;
+    this.memory.save();
+    this.saved = text;
+  }
+
   /** One after the other for each unit. */
   private take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.turns.get(name) ?? Promise.resolve()).then(work, work);
@@ -148,12 +158,12 @@ export class KubeFleet {
     const held = await this.move(round, 'first');
     // Pods of a revert do not wait for a person.
     if (held === undefined || held.isRefused) chooseSeats(round);
-    this.memory.save();
+    this.save();
     await this.change(round);
     await this.setGates(round);
     const late = await this.move(round, 'last');
     this.finish(name, (late ?? held)?.reason);
-    this.memory.save();
+    this.save();
     return this.isOpen(name);
   }
 
@@ -197,7 +207,7 @@ export class KubeFleet {
     for (const slot of unitOf(this.state, name).slots)
       if (!slot.gone) Object.assign(slot, { state: 'down', isUnreachable: true } satisfies Partial<Slot>);
     this.finish(name, undefined);
-    this.memory.save();
+    this.save();
     return false;
   }
 
@@ -217,7 +227,7 @@ export class KubeFleet {
     }
     for (const { pod, slot } of listSeats({ state, name, look }))
       this.options.onLook?.(slot.task ?? pod.name, hasStartedSince(pod) ? pod.status?.restarts : undefined);
-    this.memory.save();
+    this.save();
   }
 
   /** Changes the template when its turn is: of a revert before the pods, otherwise after them. Returns the outcome if pods have to wait for it. */

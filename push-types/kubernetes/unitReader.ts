@@ -73,8 +73,19 @@ export async function readPods(
   const { items } = await reader.list('Pod', { namespace, labelSelector: writeLabelSelector(workload.selector) });
   return items
     .filter((pod) => isOwnPod(pod, workload))
-    .flatMap((pod) => viewPod(pod, container) ?? [])
+    .flatMap((pod) => viewPodOnce(pod, container) ?? [])
     .filter(({ isLeaving }) => !isLeaving);
+}
+
+/** An object is the same until it changes: of thousands of pods only those that did are checked again. */
+const podViews = new WeakMap<KubeObject, { readonly container: string; readonly pod: PodView | undefined }>();
+
+function viewPodOnce(object: KubeObject, container: string): PodView | undefined {
+  const known = podViews.get(object);
+  if (known?.container === container) return known.pod;
+  const pod = viewPod(object, container);
+  podViews.set(object, { container, pod });
+  return pod;
 }
 
 /** The ReplicaSets of a Deployment, or the ControllerRevisions of a DaemonSet. */
