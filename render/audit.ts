@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../domain/audit/record';
 import { conjugate, plural } from '../domain/text';
 import type { ChainVerification } from '../settings/audit/files';
-import { listTable } from './columns';
+import { listTable, type ListTexts } from './columns';
 import { fold, paint, tint, type View } from './paint';
 import { ago, truncateToSeconds } from './times';
 
@@ -12,7 +12,10 @@ const AUDIT_SYMBOLS = {
 } as const;
 
 /** Newest first. `wide` adds full times and the changes. */
-export function auditTable(records: readonly AuditRecord[], view: View, wide: boolean): string {
+export const auditTable = (records: readonly AuditRecord[], view: View, wide: boolean): string =>
+  listTable({ ...auditTexts(records, view, wide), wide }, view);
+
+export function auditTexts(records: readonly AuditRecord[], view: View, wide: boolean): ListTexts {
   const colors = paint(view.color);
   const heading = [
     'WHEN',
@@ -37,7 +40,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
         : []),
     ];
   });
-  return listTable({ heading, rows: cells, empty: 'no records', wide }, view);
+  return { heading, rows: cells, empty: 'no records' };
 }
 
 /** Records of older versions lack the rule. */

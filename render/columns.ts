@@ -48,7 +48,8 @@ export function blockTable(heading: readonly string[], rows: Cells, empty: strin
     .join('\n');
 }
 
-interface List {
+/** The texts of a list, for a terminal and for a page. */
+export interface ListTexts {
   readonly heading: readonly string[];
   /** An id comes first. */
   readonly rows: Cells;
@@ -60,7 +61,7 @@ interface List {
 }
 
 /** A list has one line per row: if the terminal is too narrow, cells are cut, the widest first, short ones late, and ids last and at their start. */
-export function listTable({ heading, rows, empty, below = [], wide = false }: List, view: View): string {
+export function listTable({ heading, rows, empty, below = [], wide = false }: ListTexts, view: View): string {
   if (wide || rows.length === 0) return [table(heading, rows, empty, view), ...foldAll(below, view)].join('\n');
   const lines = alignRows(fitCells([heading, ...rows], view.width)).map((line) => truncate(line, view.width));
   return [...boldHeading(lines, view), ...foldAll(below, view)].join('\n');

@@ -1,7 +1,12 @@
-import { whereaboutsText, type Whereabouts } from '../configerator/domain/whereabouts';
+import {
+  findWhereabouts,
+  whereaboutsText,
+  type ChangeRelease,
+  type Whereabouts,
+} from '../configerator/domain/whereabouts';
 import { plural } from '../domain/text';
 import { formatBytes } from '../domain/size';
-import { alignRows } from './columns';
+import { alignRows, type ListTexts } from './columns';
 import { foldAll, paint, type View } from './paint';
 import { clock } from './times';
 
@@ -99,30 +104,43 @@ export function renderDeleted(files: readonly string[], view: View): readonly st
 
 const splitLines = (text: string | null): readonly string[] => (text === null ? [] : text.trimEnd().split('\n'));
 
-type Change = Whereabouts & {
+/** A change with its state, for a terminal and for a page. */
+export type LocatedChange = Whereabouts & ChangeFacts;
+
+interface ChangeFacts {
   readonly change: number;
+  readonly commit: string;
   readonly author: string;
   readonly at: string;
   readonly message: string;
   readonly landed: string | null;
-};
+}
 
-export function renderChanges(changes: readonly Change[], view: View): readonly string[] {
-  if (changes.length === 0) return ['no change has been proposed yet'];
+/** Each change with the release that has it. */
+export const locateChanges = (
+  changes: readonly ChangeFacts[],
+  releases: readonly ChangeRelease[],
+): readonly LocatedChange[] => changes.map((one) => ({ ...one, ...findWhereabouts(one, releases) }));
+
+export function configChangeTexts(changes: readonly LocatedChange[], view: View): ListTexts {
   const colors = paint(view.color);
-  const rows = alignRows(
-    changes.map(({ change, author, at, message, landed, ...is }) => [
+  return {
+    heading: ['CHANGE', 'STATE', 'AUTHOR', 'AT', 'MESSAGE'],
+    rows: changes.map(({ change, author, at, message, landed, ...is }) => [
       String(change),
       landed === null ? whereaboutsText(is) : colors.green(`landed ${landed.slice(0, 12)}`),
       author,
       clock(at, view),
       message.split(' ⏎ ')[0] ?? '',
     ]),
-  );
-  return foldAll(rows, view);
+    empty: 'no change has been proposed yet',
+  };
 }
 
-interface Commit {
+export const renderChanges = (changes: readonly LocatedChange[], view: View): readonly string[] =>
+  foldRows(configChangeTexts(changes, view), view);
+
+export interface LandedCommit {
   readonly commit: string;
   readonly author: string;
   readonly at: string;
@@ -130,17 +148,24 @@ interface Commit {
   readonly change: number | null;
 }
 
-export function renderLog(commits: readonly Commit[], view: View): readonly string[] {
-  if (commits.length === 0) return ['nothing has landed yet'];
+export function commitTexts(commits: readonly LandedCommit[], view: View): ListTexts {
   const colors = paint(view.color);
-  const rows = alignRows(
-    commits.map(({ commit, author, at, subject, change }) => [
+  return {
+    heading: ['COMMIT', 'BY', 'AUTHOR', 'AT', 'SUBJECT'],
+    rows: commits.map(({ commit, author, at, subject, change }) => [
       colors.yellow(commit.slice(0, 12)),
       change === null ? 'pushed' : `change ${change}`,
       author,
       clock(at, view),
       subject,
     ]),
-  );
-  return foldAll(rows, view);
+    empty: 'nothing has landed yet',
+  };
 }
+
+export const renderLog = (commits: readonly LandedCommit[], view: View): readonly string[] =>
+  foldRows(commitTexts(commits, view), view);
+
+/** Rows without a heading. */
+const foldRows = ({ rows, empty }: ListTexts, view: View): readonly string[] =>
+  rows.length === 0 ? [empty] : foldAll(alignRows(rows), view);

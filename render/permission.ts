@@ -1,3 +1,4 @@
+import type { AccessDecision } from '../domain/access/decide';
 import { foldAll, paint, type View } from './paint';
 
 /** The answer of `conveyor can`. */
@@ -16,4 +17,11 @@ export function renderPermission({ allowed, by, through, why, rules }: Permissio
     ? [`${colors.green('yes')}: ${why}`, `  by ${by}${through === null ? '' : `, through ${through}`} (${rules})`]
     : [`${colors.red('no')}: ${why}`];
   return foldAll(lines, view).join('\n');
+}
+
+/** `✔ yes: admins may do everything, by platform.admins, through group:sre` */
+export function permissionText(decision: AccessDecision): string {
+  if (!decision.allowed) return `✖ no: ${decision.why}`;
+  const { by, through, why } = decision;
+  return `✔ yes: ${why}, by ${by}${through === null ? '' : `, through ${through}`}`;
 }

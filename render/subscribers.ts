@@ -8,11 +8,11 @@ import { clock } from './times';
 
 type SubscriberTally = Exclude<KnownSubscribers, { readonly unknown: string }>;
 
+/** The subscribers of values, by their paths. */
+export type SubscribersByPath = Readonly<Record<string, KnownSubscribers>>;
+
 /** The subscribers of each value, with those that have a wrong one. */
-export function renderSubscribers(
-  subscribers: Readonly<Record<string, KnownSubscribers>>,
-  view: View,
-): readonly string[] {
+export function renderSubscribers(subscribers: SubscribersByPath, view: View): readonly string[] {
   const colors = paint(view.color);
   const lines = Object.entries(subscribers).flatMap(([path, known]) => {
     if ('unknown' in known) return [colors.yellow(`the subscribers of ${path} are unknown: ${known.unknown}`)];
@@ -40,7 +40,8 @@ function renderUnverified({ signatures, unverified }: Partial<SubscriberTally>):
     : [];
 }
 
-interface Host {
+/** A value on a host. */
+export interface HostFacts {
   readonly path: string;
   readonly host: string;
   readonly subscription: Subscription | null;
@@ -52,7 +53,7 @@ interface Host {
 
 /** The value of a host; if unknown, that of the branch. */
 export function renderHost(
-  { path, host, subscription, value, unknown, signatures, branch }: Host,
+  { path, host, subscription, value, unknown, signatures, branch }: HostFacts,
   view: View,
 ): readonly string[] {
   const colors = paint(view.color);

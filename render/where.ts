@@ -8,7 +8,7 @@ import { foldAll, paint, tint, type Colors, type View } from './paint';
 import { ago, clock, until, untilWords } from './times';
 import { percent, RELEASE_SYMBOLS, UNDONE_SYMBOL, PAUSED_SYMBOL, type StatusSymbol } from './words';
 
-const STAGE_SYMBOLS: Readonly<Record<WhereStage, StatusSymbol>> = {
+export const STAGE_SYMBOLS: Readonly<Record<WhereStage, StatusSymbol>> = {
   building: RELEASE_SYMBOLS.running,
   testing: RELEASE_SYMBOLS.running,
   waiting: RELEASE_SYMBOLS.queued,
@@ -31,28 +31,29 @@ export function whereText(found: WhereView, view: View, wide: boolean = false): 
   const colors = paint(view.color);
   if (found.candidates.length > 0) return candidateText(found, view);
   if (found.releases.length === 0)
-    return foldAll([`No release contains ${found.asked}.`, ...formatSearched(found, view).map(colors.dim)], view).join(
-      '\n',
-    );
+    return foldAll(
+      [`No release contains ${found.asked}.`, ...whereSearchedLines(found, view).map(colors.dim)],
+      view,
+    ).join('\n');
   const heading = ['RELEASE', 'STATE', 'SHARE', 'EVERYWHERE', 'CONTAINS', 'STARTED', ...(wide ? ['NEXT'] : [])];
   const cells = found.releases.map((row) => [
     colors.bold(row.id),
-    stageText(row, colors),
-    shareText(row),
-    row.everywhereAt === null ? (row.stage === 'everywhere' ? 'now' : '–') : until(row.everywhereAt, view),
-    containsText(row),
+    whereStageText(row, colors),
+    whereShareText(row),
+    whereEndText(row, view),
+    whereContainsText(row),
     ago(row.startedAt, view),
     ...(wide ? [row.next] : []),
   ]);
   const below = [
-    ...found.releases.flatMap((row) => waitLines(row, view, colors)),
-    ...moreLines(found),
+    ...found.releases.flatMap((row) => whereWaitLines(row, view, colors)),
+    ...whereMoreLines(found),
     ...nextLines(found, colors),
   ];
   return [
-    ...foldAll([headline(found, colors)], view),
+    ...foldAll([whereHeadline(found, colors)], view),
     listTable({ heading, rows: cells, empty: '', wide, below }, view),
-    ...foldAll(gapLines(found.searched).map(colors.dim), view),
+    ...foldAll(whereGapLines(found.searched).map(colors.dim), view),
   ].join('\n');
 }
 
@@ -67,7 +68,7 @@ function candidateText({ asked, candidates, total }: WhereView, view: View): str
   ].join('\n');
 }
 
-function headline({ asked, revision, total, underWay, succeeded }: WhereView, colors: Colors): string {
+export function whereHeadline({ asked, revision, total, underWay, succeeded }: WhereView, colors: Colors): string {
   const ended = total - underWay - succeeded;
   const parts = [
     ...(underWay > 0 ? [`${underWay} under way`] : []),
@@ -78,7 +79,7 @@ function headline({ asked, revision, total, underWay, succeeded }: WhereView, co
 }
 
 /** `◌ deploying, phase half (2 of 5)`. */
-function stageText(row: WhereRelease, colors: Colors): string {
+export function whereStageText(row: WhereRelease, colors: Colors): string {
   const { glyph, tone } = STAGE_SYMBOLS[row.stage];
   const phase = row.deploys.find((deploy) => deploy.phase !== null)?.phase;
   return [
@@ -98,7 +99,7 @@ const BY_WORDS: Readonly<Partial<Record<WhereStage, string>>> = {
   succeeded: 'being undone by ',
 };
 
-function shareText({ share, deploys }: WhereRelease): string {
+export function whereShareText({ share, deploys }: WhereRelease): string {
   if (share !== null) return percent(share);
   return (
     deploys
@@ -110,10 +111,18 @@ function shareText({ share, deploys }: WhereRelease): string {
 
 const isShareKnown = ({ share }: WhereDeploy): boolean => share !== null;
 
-const containsText = ({ contains }: WhereRelease): string =>
+/** When it will be everywhere if all goes well. */
+export const whereEndText = ({ everywhereAt, stage }: WhereRelease, view: View): string =>
+  everywhereAt === null ? (stage === 'everywhere' ? 'now' : '–') : until(everywhereAt, view);
+
+export const whereContainsText = ({ contains }: WhereRelease): string =>
   contains.by === 'ancestor' ? `${contains.artifact}, which is newer` : contains.artifact;
 
-function waitLines({ id, wait, everywhereAt, problem }: WhereRelease, view: View, colors: Colors): string[] {
+export function whereWaitLines(
+  { id, wait, everywhereAt, problem }: WhereRelease,
+  view: View,
+  colors: Colors,
+): string[] {
   const end = everywhereAt === null ? [] : [`everywhere at ${clock(everywhereAt, view)} if all goes well`];
   const held = wait === null ? [] : [`${wait.why}${wait.until === null ? '' : `, ${untilWords(wait.until, view)}`}`];
   const lines = [...held, ...end];
@@ -124,22 +133,26 @@ function waitLines({ id, wait, everywhereAt, problem }: WhereRelease, view: View
 }
 
 /** A server lists no more than so many at once. */
-const moreLines = ({ total, releases }: WhereView): string[] =>
+const whereMoreLines = ({ total, releases }: WhereView): string[] =>
   total > releases.length
     ? [`${plural(total - releases.length, 'release')} more: --limit ${Math.min(total, REQUEST_LIMITS.rows.max)}`]
     : [];
 
+const nextLines = (found: WhereView, colors: Colors): string[] => [
+  colors.bold('Next'),
+  ...nextWhereCommands(found).map((command) => `  ${colors.cyan(command)}`),
+];
+
 /** The next command of the newest release of each pipeline; of a few only. */
-function nextLines({ releases }: WhereView, colors: Colors): string[] {
+export function nextWhereCommands({ releases }: Pick<WhereView, 'releases'>): readonly string[] {
   const newest = groupBy(releases, ({ pipeline }) => pipeline).flatMap(([, [first]]) => (first ? [first] : []));
-  const commands = [...new Set(newest.slice(0, NEXT_SHOWN).map(({ next }) => next))];
-  return [colors.bold('Next'), ...commands.map((command) => `  ${colors.cyan(command)}`)];
+  return [...new Set(newest.slice(0, NEXT_SHOWN).map(({ next }) => next))];
 }
 
 const NEXT_SHOWN = 3;
 
 /** The places that were searched, for an answer that finds nothing. */
-function formatSearched({ asked, searched }: WhereView, view: View): string[] {
+export function whereSearchedLines({ asked, searched }: WhereView, view: View): string[] {
   const { retentionMs, repositories, archive } = searched;
   const ended = retentionMs === null ? 'all that have ended' : `those that ended within ${formatDuration(retentionMs)}`;
   const names = repositories.filter(({ problem }) => problem === null).map(({ name }) => name);
@@ -149,14 +162,14 @@ function formatSearched({ asked, searched }: WhereView, view: View): string[] {
     'Not searched: releases that wait in the queue of their pipeline.',
     ...(names.length > 0 ? [`Also searched: newer revisions that contain it, in ${names.join(', ')}.`] : []),
     ...(SHORT_HEX.test(asked) ? [`A commit needs ${LEAST_DIGITS} digits or more.`] : []),
-    ...gapLines(searched),
+    ...whereGapLines(searched),
   ];
 }
 
 const SHORT_HEX = /^[0-9a-f]{1,6}$/i;
 
 /** The parts that could not be seen. */
-function gapLines({ older, repositories, archive }: WhereSearched): string[] {
+export function whereGapLines({ older, repositories, archive }: WhereSearched): string[] {
   const silent = repositories.filter(({ problem }) => problem !== null);
   return [
     ...(older !== null && older.count > older.read

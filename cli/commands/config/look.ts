@@ -1,6 +1,5 @@
-import { findWhereabouts } from '../../../configerator/domain/whereabouts';
 import type { ReleaseSummary } from '../../../domain/views';
-import { renderChanges, renderLog } from '../../../render/config';
+import { locateChanges, renderChanges, renderLog } from '../../../render/config';
 import { withClient } from '../../door';
 import { EXIT } from '../../exit';
 import { emit, printNote } from '../../output';
@@ -36,7 +35,7 @@ export const status: Register = (group, cli) => {
             ? await repository.changes(countOption('--limit', options.limit, 20))
             : [await repository.change(number)];
         const releases = found.some(({ landed }) => landed === null) ? await fetchRecentReleases(call) : [];
-        const changes = found.map((one) => ({ ...one, ...findWhereabouts(one, releases) }));
+        const changes = locateChanges(found, releases);
         emit(io, output, changes, {
           text: (view, shown) => renderChanges(shown, view).join('\n'),
           name: changes.map(({ change, commit }) => `${change}@${commit}`),

@@ -1,12 +1,15 @@
 import { describeNamedOnly } from '../../../domain/release/bugNotice';
 import { isInForce, revisionWords, type Bug, type BugHit, type BugSearch } from '../domain/bug';
 import { conjugate, plural } from '../../../domain/text';
-import { listTable } from '../../../render/columns';
+import { listTable, type ListTexts } from '../../../render/columns';
 import { foldAll, paint, type View } from '../../../render/paint';
 import { ago } from '../../../render/times';
 
 /** `bugs list`; `wide` cuts no cell. */
-export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false): string {
+export const bugTable = (rows: readonly Bug[], view: View, wide: boolean = false): string =>
+  listTable({ ...bugTexts(rows, view), wide }, view);
+
+export function bugTexts(rows: readonly Bug[], view: View): ListTexts {
   const colors = paint(view.color);
   const cells = rows.map((bug) => [
     colors.bold(bug.id),
@@ -18,11 +21,13 @@ export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false
     bug.reason,
   ]);
   const heading = ['BUG', 'STATE', 'TARGET', 'REVISIONS', 'FOUND', 'REPORTED', 'REASON'];
-  return listTable({ heading, rows: cells, empty: 'no bugs', wide }, view);
+  return { heading, rows: cells, empty: 'no bugs' };
 }
 
 /** `bugs show`. */
-export function bugText(bug: Bug, view: View): string {
+export const bugText = (bug: Bug, view: View): string => foldAll(bugLines(bug, view), view).join('\n');
+
+export function bugLines(bug: Bug, view: View): readonly string[] {
   const colors = paint(view.color);
   const { closed, search } = bug;
   const ended = closed === null ? [] : [`  closed by ${closed.by} ${ago(closed.at, view)}: ${closed.reason}`];
@@ -37,14 +42,13 @@ export function bugText(bug: Bug, view: View): string {
             ...formatNamedOnly(search.namedOnly),
           ]
         : [`  ${colors.red('cannot determine which releases contain it')}: ${search.problem}`];
-  const lines = [
+  return [
     `${colors.bold(bug.id)} ${describeBugState(bug)}: ${bug.target}, ${formatBugRevisions(bug)}: ${bug.reason}`,
     `  reported by ${bug.reportedBy} ${ago(bug.at, view)}`,
     ...ended,
     ...(bug.advisory?.unheld ?? []).map((why) => `  ${colors.yellow('not searched for')}: ${why}`),
     ...found,
   ];
-  return foldAll(lines, view).join('\n');
 }
 
 const unreadLines = (unread: BugSearch['unread']): string[] =>
@@ -55,7 +59,8 @@ const unreadLines = (unread: BugSearch['unread']): string[] =>
 const formatNamedOnly = (count: BugSearch['namedOnly']): string[] =>
   count === undefined ? [] : [`  ${describeNamedOnly(count)}`];
 
-const describeBugState = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
+export const describeBugState = (bug: Bug): string =>
+  bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none';
 
 const formatBugRevisions = (bug: Bug): string =>
   bug.advisory === undefined ? `${bug.from} to ${bug.to ?? 'now'}` : revisionWords(bug);

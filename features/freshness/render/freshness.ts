@@ -1,7 +1,7 @@
 import type { FreshnessReport, TicketsReport } from '../domain/report';
 import type { FreshnessView, TicketView } from '../domain/view';
 import { conjugate, plural } from '../../../domain/text';
-import { listTable } from '../../../render/columns';
+import { listTable, type ListTexts } from '../../../render/columns';
 import { paint, tint, type View } from '../../../render/paint';
 import { ago, until } from '../../../render/times';
 import type { StatusSymbol } from '../../../render/words';
@@ -14,12 +14,17 @@ const FRESHNESS_SYMBOLS: Readonly<Record<FreshnessView['state'], StatusSymbol>> 
 };
 
 /** `conveyor freshness`; `more` is the number of pipelines not in the report. */
-export function freshnessText(
+export function freshnessText(report: FreshnessReport, more: number, view: View, wide: boolean = false): string {
+  const { below, ...texts } = freshnessTexts(report, view);
+  const rest = more === 0 ? [] : [`${plural(more, 'pipeline')} more: --limit ${report.pipelines.length + more}`];
+  const dim = [...below, ...rest].map((line) => paint(view.color).dim(line));
+  return listTable({ ...texts, wide, below: dim }, view);
+}
+
+export function freshnessTexts(
   { pipelines, weekly, tickets }: FreshnessReport,
-  more: number,
   view: View,
-  wide: boolean = false,
-): string {
+): ListTexts & Required<Pick<ListTexts, 'below'>> {
   const colors = paint(view.color);
   const cells = pipelines.map((row) => {
     const { glyph, tone } = FRESHNESS_SYMBOLS[row.state];
@@ -45,10 +50,8 @@ export function freshnessText(
   ];
   const percent = Math.floor((weekly ?? 0) * 1000) / 10;
   const share = weekly === null ? [] : [`${percent} % of the pipelines that ever deployed did so in the last week.`];
-  const rest = more === 0 ? [] : [`${plural(more, 'pipeline')} more: --limit ${pipelines.length + more}`];
-  const below = [...share, ...ticketLines(tickets, view), ...rest].map((line) => colors.dim(line));
-  const empty = 'no pipelines; conveyor init writes a first one';
-  return listTable({ heading, rows: cells, empty, wide, below }, view);
+  const below = [...share, ...ticketLines(tickets, view)];
+  return { heading, rows: cells, empty: 'no pipelines; conveyor init writes a first one', below };
 }
 
 function ticketCell(ticket: FreshnessView['ticket']): string {
