@@ -1,4 +1,11 @@
+import type { PipelineAgenda } from '../domain/agenda';
+import type { AuditRecord } from '../domain/audit/record';
 import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { AccountView, RightsView } from '../domain/sessions/account';
+import type { StatsReport } from '../domain/stats/report';
+import type { WhereView } from '../domain/where/view';
+import type { LandedCommit, LocatedChange } from '../render/config';
+import type { HostFacts, SubscribersByPath } from '../render/subscribers';
 import type {
   DeployStatus,
   PipelinePage,
@@ -77,4 +84,130 @@ export interface ProblemModel {
   readonly message: string;
   readonly hint: string;
   readonly retryable: boolean;
+}
+
+export interface WhereModel {
+  /** The revision as it was asked for; empty for the form alone. */
+  readonly asked: string;
+  readonly found: WhereView | null;
+}
+
+export interface StatsModel {
+  /** The period and the grouping, as they were asked for. */
+  readonly filters: { readonly since: string; readonly by: string };
+  /** Null without an archive. */
+  readonly report: StatsReport | null;
+}
+
+/** The filters of the audit; an empty text filters nothing. */
+export interface AuditFilters {
+  readonly pipeline: string;
+  readonly actor: string;
+  readonly outcome: string;
+  /** A duration ago, or a time. */
+  readonly since: string;
+}
+
+export interface AuditModel {
+  readonly filters: AuditFilters;
+  /** Null if the server keeps none. */
+  readonly records: readonly AuditRecord[] | null;
+  /** The cursor of older records; null if there are none. */
+  readonly next: string | null;
+  /** The page is not the first one. */
+  readonly isLater: boolean;
+}
+
+/** Fourteen days of the pipelines of a page. */
+export interface CalendarModel {
+  readonly filters: Omit<PipelineFilters, 'state'>;
+  /** The first moment, and the first one after the last. */
+  readonly from: string;
+  readonly to: string;
+  readonly agendas: readonly PipelineAgenda[];
+  /** The cursor of the next page; null if there is none. */
+  readonly next: string | null;
+  /** The pipelines that fit the filters; null if Temporal did not count them in time. */
+  readonly total: number | null;
+  /** The page is not the first one. */
+  readonly isLater: boolean;
+}
+
+/** Repositories of configuration, by name. */
+export interface ConfigModel {
+  readonly repositories: readonly { readonly name: string; readonly branch: string }[];
+}
+
+export interface ConfigRepositoryModel {
+  readonly repository: string;
+  readonly branch: string;
+  /** Newest first, each with its release if that is known. */
+  readonly changes: readonly LocatedChange[];
+  /** Why the releases of the changes are not known; null if they are. */
+  readonly releasesProblem: string | null;
+  /** Landed commits, newest first. */
+  readonly log: readonly LandedCommit[];
+  /** How many changes and commits were asked for. */
+  readonly limit: number;
+  /** The beginning of the paths of sources. */
+  readonly q: string;
+  /** The paths of sources on the branch that fit, as far as they fit on a page. */
+  readonly sources: readonly string[];
+  readonly totalSources: number;
+}
+
+/** A value, its origins and its subscribers; or a source, and the values to which it contributes. */
+export interface ConfigValueModel {
+  readonly repository: string;
+  readonly path: string;
+  /** The change whose value is shown; null for that of the branch. */
+  readonly change: number | null;
+  /** Null for a source. */
+  readonly value: { readonly commit: string | null; readonly value: string } | null;
+  /** Null if they are not known. */
+  readonly origins: ValueOriginFacts | null;
+  /** Why the origins are not known; null if they are. */
+  readonly originsProblem: string | null;
+  /** The value on the host that was asked for; null if none was. */
+  readonly host: HostFacts | null;
+}
+
+interface ValueOriginFacts {
+  readonly files: readonly string[];
+  readonly contributesTo: readonly string[];
+  readonly subscribers: SubscribersByPath;
+}
+
+/** Gates of repositories of configuration: values below `gates/`. */
+export interface GatesModel {
+  readonly gates: readonly { readonly repository: string; readonly name: string; readonly source: string }[];
+  /** Repositories that were not read, with the reason. */
+  readonly unread: readonly { readonly repository: string; readonly problem: string }[];
+}
+
+/** A gate is a value; its subscribers are the hosts that follow it. */
+export interface GateModel extends Pick<ConfigValueModel, 'repository' | 'value' | 'origins' | 'originsProblem'> {
+  /** `checkout` for the value `gates/checkout`. */
+  readonly name: string;
+}
+
+/** The reader, their rights, and for admins the settings in force. */
+export interface SettingsModel {
+  /** Null for an anonymous reader. */
+  readonly account: (RightsView & Partial<Pick<AccountView, 'session'>>) | null;
+  /** How a reader without a session proved who they are, and until when that is valid; null for an anonymous reader. */
+  readonly token: { readonly door: string; readonly expiresAt: string | null } | null;
+  /** Whether anonymous callers may read. */
+  readonly reads: 'open' | 'authenticated';
+  /** The settings in force, without secrets; null for readers who may not see them. */
+  readonly settings: readonly SettingsGroup[] | null;
+  /** Why the reader does not see them; null if they do. */
+  readonly why: string | null;
+}
+
+/** A part of the settings: names and values as the server uses them. */
+export interface SettingsGroup {
+  /** The key of conveyor.config.yaml, or a name. */
+  readonly name: string;
+  readonly rows: readonly (readonly [name: string, value: string])[];
 }

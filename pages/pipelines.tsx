@@ -7,6 +7,7 @@ import { forPeople, untilWords } from '../render/times';
 import type { Frame } from './frame';
 import type { PipelineFilters, PipelinesModel } from './models';
 import { EndSquares } from './parts/bars';
+import { FilterChoice, FilterForm, FilterText, Paging, toPageLink } from './parts/filters';
 import { Layout, toDocument } from './parts/layout';
 import { Section, Table } from './parts/section';
 import { Clip, Command, IdLink, StateMark, TimeAgo, Prose } from './parts/text';
@@ -22,19 +23,15 @@ export function renderPipelinesPage(given: PipelinesModel, frame: Frame): string
       : `${total.toLocaleString('en')} ${total === 1 ? 'pipeline' : 'pipelines'}`;
   return toDocument(
     <Layout frame={frame} title="Pipelines" heading="Pipelines" command={toCommand(filters)}>
-      <FilterForm filters={forPeople(filters, frame.view)} />
+      <PipelineFilter filters={forPeople(filters, frame.view)} />
       <Section id="pipelines" title={counted} note="Newest start first. Changes of the last seconds may be missing.">
         <PipelineTable pipelines={pipelines} view={frame.view} />
         {pipelines.length === 0 ? <Nothing filters={filters} hasMore={next !== null || isLater} /> : null}
         <Problems pipelines={pipelines} />
-        <nav class="paging" aria-label="Paging">
-          {isLater ? <a href={toLink(filters, null)}>First page</a> : null}
-          {next === null ? null : (
-            <a href={toLink(filters, next)} rel="next">
-              Next page
-            </a>
-          )}
-        </nav>
+        <Paging
+          first={isLater ? toPageLink('/pipelines', { ...filters }) : null}
+          next={next === null ? null : toPageLink('/pipelines', { ...filters, cursor: next })}
+        />
       </Section>
     </Layout>,
   );
@@ -115,41 +112,19 @@ function Problems({ pipelines }: { readonly pipelines: readonly PipelineSummary[
 
 const FILTER_STATES = ['active', 'held', 'frozen'];
 
-function FilterForm({ filters }: { readonly filters: PipelineFilters }) {
+function PipelineFilter({ filters }: { readonly filters: PipelineFilters }) {
   return (
-    <form class="filters" action="/pipelines" method="get" role="search" aria-label="Filter of pipelines">
-      <Filter name="q" label="Name begins with" value={filters.q} />
-      <Filter name="owner" label="Owner" value={filters.owner} example="group:storage" />
-      <Filter name="label" label="Label" value={filters.label} example="team=storage" />
-      <label>
-        State
-        <select name="state">
-          <option value="">any</option>
-          {FILTER_STATES.map((state) => (
-            <option value={state} selected={state === filters.state}>
-              {state}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="submit">Filter</button>
-    </form>
-  );
-}
-
-interface FilterProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly example?: string;
-}
-
-function Filter({ name, label, value, example }: FilterProps) {
-  return (
-    <label>
-      {label}
-      <input type="text" name={name} value={value} placeholder={example} autocomplete="off" dir="auto" />
-    </label>
+    <FilterForm action="/pipelines" label="Filter of pipelines">
+      <FilterText name="q" label="Name begins with" value={filters.q} />
+      <FilterText name="owner" label="Owner" value={filters.owner} example="group:storage" />
+      <FilterText name="label" label="Label" value={filters.label} example="team=storage" />
+      <FilterChoice
+        name="state"
+        label="State"
+        value={filters.state}
+        choices={[['', 'any'], ...FILTER_STATES.map((state) => [state, state] as const)]}
+      />
+    </FilterForm>
   );
 }
 
@@ -182,12 +157,6 @@ export function FirstSteps() {
       </ul>
     </div>
   );
-}
-
-function toLink(filters: PipelineFilters, cursor: string | null): string {
-  const given = Object.entries({ ...filters, cursor: cursor ?? '' }).filter(([, value]) => value !== '');
-  const query = new URLSearchParams(given).toString();
-  return query === '' ? '/pipelines' : `/pipelines?${query}`;
 }
 
 const toCommand = ({ state }: PipelineFilters): string =>

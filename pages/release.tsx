@@ -15,7 +15,7 @@ import { Phases, UnitSquares } from './parts/phases';
 import { ActionTable, toDrawnActions } from './parts/releases';
 import { TwoColumns, Commands, Facts, More, Section, Table } from './parts/section';
 import { StaleNote } from './parts/stale';
-import { IdLink, StateMark, OuterLink, Prose } from './parts/text';
+import { IdLink, StateMark, OuterLink, Prose, RevisionLink } from './parts/text';
 import { CommandLog, Timeline } from './parts/timeline';
 import { splitReleaseTime } from './timeParts';
 import { releaseMark } from './tones';
@@ -180,7 +180,7 @@ function ArtifactTable({ artifacts }: { readonly artifacts: readonly Artifact[] 
               <bdi>{digest}</bdi>
             </code>
           ),
-          builtFrom === undefined ? '–' : <bdi>{`${builtFrom.repository} ${builtFrom.revision}`}</bdi>,
+          builtFrom === undefined ? '–' : <RevisionLink {...builtFrom} />,
           producedBy === undefined ? '–' : <bdi>{producedBy}</bdi>,
           <>
             {uri === undefined ? null : <OuterLink url={uri}>address</OuterLink>}{' '}

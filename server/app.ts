@@ -90,7 +90,7 @@ export function createApp(deps: ServerDeps): Hono {
   };
   for (const { route, respond } of API_ROUTES)
     app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));
-  servePages(app, deps);
+  servePages(app, api);
   const fail = (c: Context, error: unknown) =>
     wantsPage(c) ? answerFailurePage(c, error, deps) : answerFailure(c, error);
   app.notFound((c) => fail(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
@@ -152,10 +152,10 @@ async function chooseLane(c: Context, deps: ServerDeps) {
       () => true,
       () => false,
     ));
-  const isStatistics = c.req.path === '/v1/stats';
+  const isStatistics = /^(\/v1\/stats|\/stats(\.json)?)$/.test(c.req.path);
   if (!isKnown) return isStatistics ? 'strangersStatistics' : 'strangers';
   if (isStatistics) return 'statistics';
-  if (/^\/v1\/config(\/|$)/.test(c.req.path)) return isRead(c) ? 'configuration' : 'proposals';
+  if (/^(\/v1)?\/(config|gates)([./]|$)/.test(c.req.path)) return isRead(c) ? 'configuration' : 'proposals';
   return isRead(c) ? 'api' : 'commands';
 }
 

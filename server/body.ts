@@ -44,7 +44,8 @@ export const parseJsonBody = <S extends z.ZodType>(text: string, schema: S): z.o
 /** Enough to be useful, although a body can have a problem for each of its keys. */
 const MAX_PROBLEMS = 100;
 
-function parseWithSchema<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
+/** @throws ConveyorError `invalid-request` */
+export function parseWithSchema<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = result.error.issues.map(

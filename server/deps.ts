@@ -26,7 +26,7 @@ export type FrontConfig = Pick<
   Registry,
   'access' | 'callbacks' | 'groups' | 'policy' | 'issuers' | 'configRepositories' | 'sessions'
 > &
-  Partial<Pick<Registry, 'slack'>>;
+  Partial<Pick<Registry, 'slack' | 'settings'>>;
 
 export const getReadPolicy = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): ReadPolicy =>
   config.access.reads ?? reads;

@@ -7,19 +7,23 @@ import { formatTime } from '../text';
 import type { Session } from './session';
 
 /** The page about oneself: who am I, why may I, which session is this. */
-interface AccountView {
-  readonly principal: Principal;
-  readonly groups: readonly AccountGroup[];
-  /** Every rule of the platform, with those that apply first; empty without a platform section. */
-  readonly rules: readonly AccountRule[];
-  /** Decisions about the platform as a whole; those about a pipeline need its owners (`conveyor can`). */
-  readonly decisions: readonly { readonly operation: OperationName; readonly decision: AccessDecision }[];
+export interface AccountView extends RightsView {
   readonly session: {
     readonly by: 'the identity provider' | 'a token of the configuration' | 'the development login';
     readonly signedInAt: string;
     readonly confirmedAt: string;
     readonly until: string;
   };
+}
+
+/** The rights of a person or a program. */
+export interface RightsView {
+  readonly principal: Principal;
+  readonly groups: readonly AccountGroup[];
+  /** Every rule of the platform, with those that apply first; empty without a platform section. */
+  readonly rules: readonly AccountRule[];
+  /** Decisions about the platform as a whole; those about a pipeline need its owners (`conveyor can`). */
+  readonly decisions: readonly { readonly operation: OperationName; readonly decision: AccessDecision }[];
 }
 
 interface AccountGroup {
@@ -44,12 +48,25 @@ interface AccountRule {
 type AccountFacts = Pick<PlatformFacts, 'policy' | 'groups'>;
 
 /** @param facts the settings, without the groups of the session */
-export function describeAccount(facts: AccountFacts, session: Session): AccountView {
-  const { principal, groups } = session;
+export const describeAccount = (facts: AccountFacts, session: Session): AccountView => ({
+  ...describeRights(facts, session),
+  session: {
+    by: PROOF_WORDS[session.proof.kind],
+    signedInAt: formatTime(session.signedInAtMs),
+    confirmedAt: formatTime(session.confirmedAtMs),
+    until: formatTime(session.untilMs),
+  },
+});
+
+type Member = Pick<Session, 'principal' | 'groups'>;
+
+/** @param facts the settings, without the groups that an identity provider names */
+export function describeRights(facts: AccountFacts, member: Member): RightsView {
+  const { principal, groups } = member;
   const all: AccountFacts = { ...facts, groups: withMember(facts.groups, principal, groups) };
   return {
     principal,
-    groups: listGroups(facts, session),
+    groups: listGroups(facts, member),
     rules: listRules(all, principal),
     decisions: OF_THE_PLATFORM.map((operation) => ({
       operation,
@@ -57,12 +74,6 @@ export function describeAccount(facts: AccountFacts, session: Session): AccountV
         ...{ who: { principal, door: 'api' }, verb: operation, what: { pipeline: '', owners: null } },
       }),
     })),
-    session: {
-      by: PROOF_WORDS[session.proof.kind],
-      signedInAt: formatTime(session.signedInAtMs),
-      confirmedAt: formatTime(session.confirmedAtMs),
-      until: formatTime(session.untilMs),
-    },
   };
 }
 
@@ -75,7 +86,7 @@ const PROOF_WORDS = {
 /** The operations that are about no pipeline. */
 const OF_THE_PLATFORM: readonly OperationName[] = ['read', 'read-audit', 'report-bug'];
 
-function listGroups({ groups }: AccountFacts, session: Session): readonly AccountGroup[] {
+function listGroups({ groups }: AccountFacts, session: Member): readonly AccountGroup[] {
   const configured = groupsOfMember(groups, session.principal);
   const vouched = session.groups.map((name) => `group:${name}`);
   return [...new Set([...configured, ...vouched])].sort().map((name) => ({

@@ -23,6 +23,15 @@ interface LayoutProps {
 const PLACES = [
   ['/', 'Now'],
   ['/pipelines', 'Pipelines'],
+  ['/where', 'Where'],
+  ['/calendar', 'Calendar'],
+  ['/stats', 'Statistics'],
+  ['/bugs', 'Bugs'],
+  ['/freshness', 'Freshness'],
+  ['/config', 'Configuration'],
+  ['/gates', 'Gates'],
+  ['/audit', 'Audit'],
+  ['/settings', 'You'],
 ] as const;
 
 /** The frame of every page: landmarks, the way around, and the place for the name of the reader. */

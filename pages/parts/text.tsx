@@ -111,3 +111,12 @@ export function OuterLink({ url, children }: { readonly url: string; readonly ch
     </a>
   );
 }
+
+/** A revision with its repository, which leads to all releases that contain it. */
+export function RevisionLink({ repository, revision }: { readonly repository: string; readonly revision: string }) {
+  return (
+    <a href={`/where?revision=${encodeURIComponent(revision)}`}>
+      <bdi>{`${repository} ${revision}`}</bdi>
+    </a>
+  );
+}

@@ -1,3 +1,5 @@
+import { chartStyle, DARK_CHART, LIGHT_CHART } from '../../render/statsStyle';
+import { MORE_RULES } from './more';
 import { PART_RULES } from './parts';
 
 /** The style of all pages: light or dark as the system is, few colours, and nothing that moves. */
@@ -14,8 +16,8 @@ const DARK_COLORS = `
 
 const BASE = `
 *, ::before, ::after { box-sizing: border-box; }
-:root { color-scheme: light dark; ${LIGHT_COLORS} }
-@media (prefers-color-scheme: dark) { :root { ${DARK_COLORS} } }
+:root { color-scheme: light dark; ${LIGHT_COLORS} ${LIGHT_CHART} }
+@media (prefers-color-scheme: dark) { :root { ${DARK_COLORS} ${DARK_CHART} } }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
   margin: 0; background: var(--page); color: var(--ink); min-height: 100vh; display: flex; flex-direction: column;
@@ -40,7 +42,7 @@ code { font: 12.5px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans M
 
 .top { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 22px; min-height: 48px; border-bottom: 1px solid var(--rule); }
 .brand { font-weight: 700; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; padding: 6px 0; }
-.top ul { display: flex; gap: 4px 16px; }
+.top ul { display: flex; flex-wrap: wrap; gap: 0 16px; }
 .top nav a { display: inline-block; padding: 6px 2px; color: var(--dim); text-decoration: none; border-bottom: 2px solid transparent; }
 .top nav a:hover { color: var(--ink); }
 .top nav a[aria-current] { color: var(--ink); border-bottom-color: var(--ink); }
@@ -67,7 +69,7 @@ section > h2 { padding-bottom: 6px; border-bottom: 1px solid var(--rule); margin
 `;
 
 /** Without the spaces that only help to read it here. */
-export const STYLESHEET = `${BASE}${PART_RULES}`
+export const STYLESHEET = `${BASE}${PART_RULES}${chartStyle('.plot')}${MORE_RULES}`
   .replace(/\s*\n\s*/g, '\n')
   .replace(/\s*([{;,])\s*/g, '$1')
   .replace(/;?\s*\}/g, '}')

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { PAGE_LIMITS } from '../../domain/limits';
 import type { FrontClient } from '../deps';
 import { SharedReader } from '../sharedRead';
 
@@ -7,6 +9,17 @@ const LIVE_MS = 1_000;
 const ENDED_MS = 60_000;
 /** A look that takes longer is left out of a page that can do without it. */
 const OPTIONAL_MS = 1_500;
+
+/** A filter of a page; empty for none. */
+export const pageFilter = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= PAGE_LIMITS.filter.max, {
+    error: `longer than ${PAGE_LIMITS.filter.max} bytes`,
+  })
+  .default('');
+
+/** The key of a look with a query. */
+export const toSharedKey = (name: string, query: object): string => `${name} ${JSON.stringify(query)}`;
 
 /** Looks at Temporal that all readers of pages share; the least recently used are forgotten. */
 export class SharedLooks {

@@ -22,7 +22,7 @@ import type {
 } from '../../pages/models';
 import type { ServerDeps } from '../deps';
 import { statusOrLastKnown, type StatusReader } from '../lastKnown';
-import { SharedLooks, unlessLate } from './looks';
+import { SharedLooks, toSharedKey, unlessLate } from './looks';
 
 /** The dependencies of the pages. */
 export type PageDeps = Pick<ServerDeps, 'client' | 'pipelinePage' | 'now'>;
@@ -36,7 +36,8 @@ const PIPELINE_DETAILS = 8;
 
 /** Reads the models of pages. Each answer is one of the API, and many readers share it. */
 export class PageReads {
-  private readonly looks: SharedLooks;
+  /** Shared with the other pages. */
+  readonly looks: SharedLooks;
   /** As the client of the API, but shared. */
   private readonly shared: StatusReader;
 
@@ -45,9 +46,9 @@ export class PageReads {
     const { client } = deps;
     this.shared = {
       status: (id) => this.looks.status(id),
-      listPipelines: (query) => this.looks.read(toKey('pipelines', query), () => client.listPipelines(query)),
-      listReleases: (query) => this.looks.read(toKey('releases', query), () => client.listReleases(query)),
-      listDeploys: (query) => this.looks.read(toKey('deploys', query), () => client.listDeploys(query)),
+      listPipelines: (query) => this.looks.read(toSharedKey('pipelines', query), () => client.listPipelines(query)),
+      listReleases: (query) => this.looks.read(toSharedKey('releases', query), () => client.listReleases(query)),
+      listDeploys: (query) => this.looks.read(toSharedKey('deploys', query), () => client.listDeploys(query)),
     };
   }
 
@@ -86,7 +87,7 @@ export class PageReads {
 
   async pipelines(filters: PipelineFilters, cursor: string | undefined): Promise<PipelinesModel> {
     const query = { ...filters, cursor, limit: PAGE_LIMITS.rows.max };
-    const page = await this.looks.read(toKey('page', query), () => this.deps.pipelinePage(query));
+    const page = await this.looks.read(toSharedKey('page', query), () => this.deps.pipelinePage(query));
     return { ...page, filters, isLater: cursor !== undefined };
   }
 
@@ -133,8 +134,6 @@ export class PageReads {
     return { status, stale: status.live === false ? (status.problem ?? '') : null };
   }
 }
-
-const toKey = (name: string, query: object): string => `${name} ${JSON.stringify(query)}`;
 
 /** A release that changes its state between two lists may be in both. */
 function sortNewestFirst(lists: readonly (readonly ReleaseSummary[])[]): readonly ReleaseSummary[] {

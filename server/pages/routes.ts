@@ -2,7 +2,6 @@ import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ConveyorError, conveyorError, type ErrorCode } from '../../domain/errors';
 import { parseId } from '../../domain/ids';
-import { PAGE_LIMITS } from '../../domain/limits';
 import { ASSETS } from '../../pages/assets';
 import { renderDeployPage } from '../../pages/deploy';
 import { getPagePath, PAGE_WIDTH, type Frame } from '../../pages/frame';
@@ -13,14 +12,20 @@ import { renderPipelinesPage } from '../../pages/pipelines';
 import { renderProblemPage } from '../../pages/problem';
 import { renderReleasePage } from '../../pages/release';
 import { authenticate } from '../auth';
+import type { ApiDeps } from '../apiRoute';
 import { parseQuery } from '../body';
 import type { ServerDeps } from '../deps';
 import { describeFailure } from '../failures';
 import type { PageEnv } from '../sessions/viewer';
+import { PAGE_ROWS } from './list';
+import { pageFilter } from './looks';
 import { PageReads } from './reads';
 
 /** The paths of the pages and of their JSON, which have the same readers as reads of `/v1`. */
-export const PAGE_PATHS = ['/', '/index.json', '/pipelines.json', '/pipelines/*', '/releases/*'] as const;
+export const PAGE_PATHS: readonly string[] = [
+  ...['/', '/index.json', '/pipelines.json', '/pipelines/*', '/releases/*'],
+  ...PAGE_ROWS.flatMap(({ paths }) => paths),
+];
 
 const HEADERS = {
   'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
@@ -31,24 +36,18 @@ const HEADERS = {
 /** A path with a hash of the content never gets another content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-const filter = z
-  .string()
-  .refine((text) => Buffer.byteLength(text) <= PAGE_LIMITS.filter.max, {
-    error: `longer than ${PAGE_LIMITS.filter.max} bytes`,
-  })
-  .default('');
 const pipelinesQuery = z.object({
-  ...{ q: filter, owner: filter, label: filter },
+  ...{ q: pageFilter, owner: pageFilter, label: pageFilter },
   state: z.enum(['', 'active', 'held', 'frozen']).default(''),
   cursor: z.string().max(4_010).optional(),
 });
 
 /** Adds the pages to an app; who may read them is decided before. */
-export function servePages(app: Hono, deps: ServerDeps): void {
+export function servePages(app: Hono, deps: ApiDeps): void {
   const reads = new PageReads(deps);
   for (const { path, type, content } of ASSETS)
     app.get(path, withPageHeaders, (c) => c.body(content, 200, { 'content-type': type, 'cache-control': FOR_EVER }));
-  const serve = <M extends object>(path: string, { read, render, twin = read }: PageRow<M>): void => {
+  const serve = <M extends object>(path: string, { read, render, twin = read }: FirstPage<M>): void => {
     app.get(path, withPageHeaders, async (c) => {
       c.header('cache-control', 'private, no-cache');
       if (isTwin(c)) return c.json(await twin(c));
@@ -56,8 +55,8 @@ export function servePages(app: Hono, deps: ServerDeps): void {
       return found instanceof Response ? found : c.html(render(found, await toFrame(c, deps)));
     });
   };
-  const home: PageRow<HomeModel> = { read: () => reads.home(), render: renderHomePage };
-  const pipelines: PageRow<PipelinesModel> = {
+  const home: FirstPage<HomeModel> = { read: () => reads.home(), render: renderHomePage };
+  const pipelines: FirstPage<PipelinesModel> = {
     read: (c) => {
       const { cursor = '', ...filters } = parseQuery(c, pipelinesQuery);
       return reads.pipelines(filters, cursor === '' ? undefined : cursor);
@@ -73,9 +72,19 @@ export function servePages(app: Hono, deps: ServerDeps): void {
     read: (c) => readDeploy(c, reads),
     ...{ render: renderDeployPage, twin },
   });
+  for (const { paths, open } of PAGE_ROWS) {
+    const { page, twin: answer } = open({ ...deps, looks: reads.looks });
+    for (const path of paths)
+      app.get(path, withPageHeaders, async (c) => {
+        c.header('cache-control', 'private, no-cache');
+        if (isTwin(c)) return c.json(await answer(c));
+        const found = await page(c, () => toFrame(c, deps));
+        return found instanceof Response ? found : c.html(found);
+      });
+  }
 }
 
-interface PageRow<M extends object> {
+interface FirstPage<M extends object> {
   readonly read: (c: Context) => Promise<M | Response>;
   readonly render: (model: M, frame: Frame) => string;
   /** The same as JSON; by default the model. */
@@ -119,10 +128,11 @@ const withPageHeaders: MiddlewareHandler = async (c, next) => {
 /** Whether a person looks at the answer: a page was asked for, or a browser asked for an unknown address. */
 export function wantsPage(c: Context): boolean {
   if (!['GET', 'HEAD'].includes(c.req.method) || isTwin(c) || c.req.path.startsWith('/v1/')) return false;
-  return PAGE_PATH.test(c.req.path) || /\btext\/html\b/.test(c.req.header('accept') ?? '');
+  return PLACES.has(c.req.path.split('/')[1] ?? '') || /\btext\/html\b/.test(c.req.header('accept') ?? '');
 }
 
-const PAGE_PATH = /^\/($|(pipelines|releases)(\/|$))/;
+/** The first parts of the paths of pages. */
+const PLACES = new Set(PAGE_PATHS.map((path) => path.split('/')[1] ?? ''));
 
 /** A failure in the words of the API, as a page. */
 export async function answerFailurePage(c: Context, error: unknown, deps: ServerDeps): Promise<Response> {

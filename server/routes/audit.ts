@@ -1,7 +1,9 @@
+import type { z } from 'zod';
 import { decideAudit } from '../../client/about';
 import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import { conveyorError } from '../../domain/errors';
 import { withMember } from '../../domain/principals';
+import type { AuditPage } from '../../settings/audit/files';
 import { callerRoute, REFUSED, type ApiDeps, type ApiRoute } from '../apiRoute';
 import { auditAnswer, auditQuery, verificationAnswer } from '../auditSchemas';
 import type { Caller } from '../auth';
@@ -11,32 +13,41 @@ export const AUDIT_ROUTES: readonly ApiRoute[] = [
   callerRoute(SERVER_QUESTIONS.audit.route, {
     summary: 'Changes and refusals, newest first; for admins of the platform, and by pipeline for its owners',
     ...{ answer: auditAnswer, query: auditQuery, also: { 404: REFUSED[404] } },
-    run: async ({ deps, caller, query: readQuery }) => {
-      const audit = requireAudit(deps);
-      const { before, ...query } = readQuery();
-      await requireReader(deps, caller, query.pipeline);
-      return audit.read({ ...query, before: parseCursor(before) });
-    },
+    run: ({ deps, caller, query }) => readAuditPage(deps, caller, query()),
   }),
   callerRoute(SERVER_QUESTIONS.verifyAudit.route, {
     summary: 'Verifies the chains of the audit; for admins',
     ...{ answer: verificationAnswer, also: { 404: REFUSED[404] } },
     run: async ({ deps, caller }) => {
       const audit = requireAudit(deps);
-      await requireReader(deps, caller, undefined);
+      await requireAuditor(deps, caller, undefined);
       return audit.verify();
     },
   }),
 ];
+
+/** @throws ConveyorError `not-permitted`, `unknown-pipeline`; `not-found` without an audit */
+export async function readAuditPage(
+  deps: ApiDeps,
+  caller: Caller,
+  { before, ...query }: z.output<typeof auditQuery>,
+): Promise<AuditPage> {
+  const audit = requireAudit(deps);
+  await requireAuditor(deps, caller, query.pipeline);
+  return audit.read({ ...query, before: parseCursor(before) });
+}
 
 function requireAudit({ audit }: ApiDeps): NonNullable<ApiDeps['audit']> {
   if (audit !== undefined) return audit;
   throw conveyorError('not-found', { what: 'audit: conveyor.config.yaml of the server has no audit section' });
 }
 
-/** @throws ConveyorError `not-permitted`, `unknown-pipeline` */
-async function requireReader(
-  { config, client }: ApiDeps,
+/**
+ * Requires an admin of the platform; for the records of a pipeline, one of its owners is enough.
+ * @throws ConveyorError `not-permitted`, `unknown-pipeline`
+ */
+async function requireAuditor(
+  { config, client }: Pick<ApiDeps, 'config' | 'client'>,
   { principal: actor, groups: joins }: Caller,
   pipeline: string | undefined,
 ): Promise<void> {

@@ -20,7 +20,11 @@ export const WHERE_ROUTE: ApiRoute = lookRoute(CLIENT_OPERATIONS.where.route, {
 const REPOSITORY_MS = 2_000;
 
 /** Releases may contain a commit although they were made from a newer one, which only its repository knows. */
-async function findWhere(client: FrontClient, deps: ApiDeps, { revision, limit }: WhereQuery): Promise<WhereView> {
+export async function findWhere(
+  client: FrontClient,
+  deps: ApiDeps,
+  { revision, limit }: WhereQuery,
+): Promise<WhereView> {
   const { hex } = parseQuestion(revision);
   const [alone, asked] = await Promise.all([
     client.where({ revision, limit }),

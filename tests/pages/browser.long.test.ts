@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { appOf } from '../builders/serverWorld';
 import { pageWorld } from '../builders/pageWorld';
+import { NAMES, ODD_TEXT, render, renderSpoiled } from '../builders/recordPages';
 import { conveyorError } from '../../domain/errors';
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -28,6 +29,23 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['unknown', '/pipelines/nowhere'],
 ];
 
+/** Pages that are made from models alone. */
+const DRAWN = NAMES.flatMap((name) => [
+  [name, `/drawn/${name}`] as const,
+  [`${name}-odd`, `/drawn/${name}-odd`] as const,
+]);
+
+/** The app with these pages, which load its style. */
+const withDrawn = (app: ReturnType<typeof appOf>): Pick<ReturnType<typeof appOf>, 'request'> => ({
+  request: (url, init) => {
+    const [, given, odd] = /\/drawn\/(\w+)(-odd)?$/.exec(String(url)) ?? [];
+    const name = NAMES.find((one) => one === given);
+    if (name === undefined) return app.request(url, init);
+    const page = odd === undefined ? render(name) : renderSpoiled(name, ODD_TEXT);
+    return new Response(page, { headers: { 'content-type': 'text/html; charset=UTF-8' } });
+  },
+});
+
 const SCREENS = [
   { width: 360, height: 740, colorScheme: 'light' },
   { width: 360, height: 740, colorScheme: 'dark' },
@@ -39,7 +57,7 @@ const SCREENS = [
 async function openContext(
   browser: Browser,
   screen: (typeof SCREENS)[number],
-  app: ReturnType<typeof appOf>,
+  app: Pick<ReturnType<typeof appOf>, 'request'>,
 ): Promise<BrowserContext> {
   const { colorScheme, ...viewport } = screen;
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
@@ -105,7 +123,7 @@ inBrowser('a browser', () => {
       const [here, gone] = [appOf(undefined, pageWorld()), appOf(undefined, pageWorld({ status: away }))];
       const looks: Record<string, Look> = {};
       for (const [app, pages] of [
-        [here, PAGES],
+        [withDrawn(here), [...PAGES, ...DRAWN]],
         [gone, [['temporal-gone', '/releases/kvstore/13']]],
       ] as const) {
         const context = await openContext(browser, screen, app);
@@ -117,7 +135,7 @@ inBrowser('a browser', () => {
       }
       const flawless: Look = { faults: [], tooWide: 0, errors: [] };
       expect(looks).toEqual(Object.fromEntries(Object.keys(looks).map((name) => [name, flawless])));
-      expect(Object.keys(looks)).toHaveLength(PAGES.length + 1);
+      expect(Object.keys(looks)).toHaveLength(PAGES.length + DRAWN.length + 1);
     },
   );
 });

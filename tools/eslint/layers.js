@@ -159,6 +159,7 @@ const REGISTRATIONS = [
   'client/featureApi.ts',
   'client/operations/index.ts',
   'server/routes/index.ts',
+  'server/pages/list.ts',
   'cli/commands/index.ts',
 ];
 
