@@ -20,7 +20,7 @@ export function renderCalendarPage(given: CalendarModel, frame: Frame): string {
   const model = forPeople(rest, frame.view);
   const { filters, agendas, total, isLater } = model;
   return toDocument(
-    <Layout frame={frame} title="Calendar" heading="Calendar of fourteen days" command="conveyor list pipelines">
+    <Layout frame={frame} title="Calendar" heading="Calendar of fourteen days">
       <FilterForm action="/calendar" label="Filter of pipelines">
         <FilterText name="q" label="Name begins with" value={filters.q} />
         <FilterText name="owner" label="Owner" value={filters.owner} example="group:storage" />

@@ -6,9 +6,9 @@ import { toOpenTimes, withBlackouts } from '../release/openTimes';
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { PipelineSummary } from '../views';
-import { spanAt, type Blackout } from './blackout';
-import { getOpeningState } from './opening';
+import { spanAt, type Blackout, type Span } from './blackout';
 import { nextSpreadTick } from './spread';
+import { listOpeningsAround, type Window } from './window';
 
 /** Fourteen days in ms since the epoch. */
 export interface AgendaPeriod {
@@ -52,7 +52,7 @@ export function planAgenda(facts: AgendaFacts, period: AgendaPeriod): PipelineAg
 
 interface ActionGroup {
   readonly actions: readonly string[];
-  readonly windows: Parameters<typeof getOpeningState>[0]['windows'];
+  readonly windows: readonly Window[];
   readonly blackouts: readonly Blackout[];
 }
 
@@ -67,34 +67,56 @@ function groupActions(spec: AgendaFacts['spec']): readonly ActionGroup[] {
   );
 }
 
-function listOpenSpans({ actions, ...times }: ActionGroup, { fromMs, toMs }: AgendaPeriod): AgendaSpan[] {
-  if (times.windows.length === 0) return [];
-  const found: AgendaSpan[] = [];
-  let atMs = fromMs;
-  while (atMs < toMs && found.length < MOST_SPANS) {
-    const state = getOpeningState(times, atMs);
-    const nextMs = state.open ? state.closesAtMs : state.opensAtMs;
-    if (state.open) found.push(createSpan('open', actions, atMs, Math.min(nextMs, toMs), null));
-    // A rule that does not advance ends the list.
-    if (nextMs <= atMs) break;
-    atMs = nextMs;
-  }
-  return found;
+/** The windows of a group without its blackouts; the same as `getOpeningState`, which finds one change at a time. */
+function listOpenSpans({ actions, windows, blackouts }: ActionGroup, period: AgendaPeriod): AgendaSpan[] {
+  const { fromMs, toMs } = period;
+  const open = joinSpans(
+    windows
+      .flatMap((window) => listOpeningsAround(window, fromMs))
+      .map(({ opensAtMs, closesAtMs }) => ({ fromMs: Math.max(opensAtMs, fromMs), toMs: Math.min(closesAtMs, toMs) })),
+  );
+  const closed = joinSpans(blackouts.flatMap((blackout) => listTimes(blackout, period)));
+  return closed
+    .reduce(withoutSpan, open)
+    .slice(0, MOST_SPANS)
+    .map((span) => createSpan('open', actions, span.fromMs, span.toMs, null));
 }
 
-function listBlackoutSpans(
+/** In order and disjoint; those of no length are left out. */
+const joinSpans = (spans: readonly Span[]): readonly Span[] =>
+  [...spans]
+    .filter(({ fromMs, toMs }) => fromMs < toMs)
+    .sort((a, b) => a.fromMs - b.fromMs)
+    .reduce<readonly Span[]>((joined, next) => {
+      const last = joined.at(-1);
+      if (last === undefined || next.fromMs > last.toMs) return [...joined, next];
+      return [...joined.slice(0, -1), { ...last, toMs: Math.max(last.toMs, next.toMs) }];
+    }, []);
+
+const withoutSpan = (spans: readonly Span[], { fromMs, toMs }: Span): readonly Span[] =>
+  spans.flatMap((span) =>
+    [
+      { fromMs: span.fromMs, toMs: Math.min(span.toMs, fromMs) },
+      { fromMs: Math.max(span.fromMs, toMs), toMs: span.toMs },
+    ].filter((rest) => rest.fromMs < rest.toMs),
+  );
+
+const listBlackoutSpans = (
   blackout: Blackout,
   actions: readonly string[],
-  { fromMs, toMs }: AgendaPeriod,
-): AgendaSpan[] {
-  const found: AgendaSpan[] = [];
+  period: AgendaPeriod,
+): readonly AgendaSpan[] =>
+  listTimes(blackout, period).map(({ fromMs, toMs }) => createSpan('blackout', actions, fromMs, toMs, blackout.reason));
+
+/** The times of a blackout within the period. */
+function listTimes(blackout: Blackout, { fromMs, toMs }: AgendaPeriod): readonly Span[] {
+  const found: Span[] = [];
   let atMs = fromMs;
   while (found.length < MOST_SPANS) {
     const span = spanAt(blackout, atMs);
     if (span === undefined || span.fromMs >= toMs) break;
-    found.push(
-      createSpan('blackout', actions, Math.max(span.fromMs, fromMs), Math.min(span.toMs, toMs), blackout.reason),
-    );
+    found.push({ fromMs: Math.max(span.fromMs, fromMs), toMs: Math.min(span.toMs, toMs) });
+    // A rule that does not advance ends the list.
     if (span.toMs <= atMs) break;
     atMs = span.toMs;
   }

@@ -20,7 +20,7 @@ const DAYS_AHEAD = 21;
  * instant after which they never again show a time before `to` (docs/adr/0011).
  */
 export function windowAt(window: Window, nowMs: number): WindowState {
-  const openings = openingsAround(window, nowMs);
+  const openings = listOpeningsAround(window, nowMs);
   const current = openings.find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs);
   if (current !== undefined) return { open: true, closesAtMs: current.closesAtMs };
   const next = openings.find(({ opensAtMs }) => opensAtMs > nowMs);
@@ -30,7 +30,7 @@ export function windowAt(window: Window, nowMs: number): WindowState {
 
 /** The time since which it is open; undefined while it is closed. */
 export const findOpeningStart = (window: Window, nowMs: number): number | undefined =>
-  openingsAround(window, nowMs).find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs)
+  listOpeningsAround(window, nowMs).find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs)
     ?.opensAtMs;
 
 interface Opening {
@@ -38,8 +38,8 @@ interface Opening {
   readonly closesAtMs: number;
 }
 
-/** In order and disjoint: if one closes as the next day opens, both are one opening. */
-function openingsAround(window: Window, nowMs: number): readonly Opening[] {
+/** From two days before a moment until 18 days after it, in order and disjoint: if one closes as the next day opens, both are one opening. */
+export function listOpeningsAround(window: Window, nowMs: number): readonly Opening[] {
   const today = Math.floor(wallAt(window.timezone, nowMs) / DAY_MS);
   const days = Array.from({ length: DAYS_AHEAD }, (_, index) => today - 2 + index);
   return days

@@ -28,34 +28,38 @@ export function DayChart({ agenda: { id, spans, moments }, period, now }: ChartP
   const xOf = (iso: string): number => toX(Date.parse(iso), fromMs);
   const all = groupBy(spans, ({ actions }) => actions.join(', '));
   const lines = all.slice(0, MOST_LINES);
+  // A blackout has its bars.
+  const drawn = moments.filter(({ kind }) => kind !== 'blackout');
   const height = HEAD + Math.max(1, lines.length) * LINE + FOOT;
   const words = `${id}: ${plural(spans.length, 'time')} with a rule and ${plural(moments.length, 'planned moment')} in fourteen days`;
   return (
-    <figure class="days scroll" role="group" aria-label={`Days of ${id}`} tabindex={0}>
-      <svg viewBox={`0 0 ${DAYS_WIDTH} ${height}`} role="img" aria-label={words}>
-        <Days fromMs={fromMs} height={height} />
-        {lines.map(([, its], nth) =>
-          groupBy(its, ({ kind }) => kind).map(([, same]) => (
+    <div class="scroll" role="group" aria-label={`Days of ${id}`} tabindex={0}>
+      <figure class="days">
+        <svg viewBox={`0 0 ${DAYS_WIDTH} ${height}`} role="img" aria-label={words}>
+          <Days fromMs={fromMs} height={height} />
+          {lines.map(([, its], nth) =>
+            groupBy(its, ({ kind }) => kind).map(([, same]) => (
+              <path
+                class={same[0] && CLASS_BY_KIND[same[0].kind]}
+                d={same.map((span) => drawSpan(span, xOf(span.from), xOf(span.to), toY(nth))).join('')}
+              />
+            )),
+          )}
+          {drawn.map(({ kind, at }) => (
             <path
-              class={same[0] && CLASS_BY_KIND[same[0].kind]}
-              d={same.map((span) => drawSpan(span, xOf(span.from), xOf(span.to), toY(nth))).join('')}
+              class={kind === 'calendar' ? 'release' : 'end'}
+              d={drawMoment(kind === 'calendar', xOf(at), height - FOOT + 2)}
             />
-          )),
-        )}
-        {moments.map(({ kind, at }) => (
-          <path
-            class={kind === 'calendar' ? 'release' : 'end'}
-            d={drawMoment(kind === 'calendar', xOf(at), height - FOOT + 2)}
-          />
-        ))}
-        <path class="now" d={`M${toX(now, fromMs)} ${HEAD}V${height}`} />
-      </svg>
-      <figcaption>
-        <bdi>{lines.map(([actions]) => actions || 'all actions').join('; ') || 'all actions'}</bdi>, by day (UTC).
-        Source: its file and its state.
-        {all.length > lines.length ? ` ${all.length - lines.length} more groups of actions are not drawn.` : ''}
-      </figcaption>
-    </figure>
+          ))}
+          <path class="now" d={`M${toX(now, fromMs)} ${HEAD}V${height}`} />
+        </svg>
+        <figcaption>
+          <bdi>{lines.map(([actions]) => actions || 'all actions').join('; ') || 'all actions'}</bdi>, by day (UTC).
+          Source: its file and its state.
+          {all.length > lines.length ? ` ${all.length - lines.length} more groups of actions are not drawn.` : ''}
+        </figcaption>
+      </figure>
+    </div>
   );
 }
 
