@@ -722,6 +722,7 @@ export const PAGE_LIMITS = {
   reads: cut('the number of answers that a server keeps for pages', 500, 'entries', 'a server keeps them in memory'),
   calendar: cut('the number of pipelines on a page of the calendar', 10, 'entries', 'each is asked for its file'),
   moments: cut('the number of entries in the list of the calendar', 100, 'entries', 'a page stays under 100 kB'),
+  categories: cut('the number of categories on the page of statistics', 6, 'entries', 'a page stays under 100 kB'),
   sources: cut('the number of sources on a page of a repository', 200, 'entries', 'a page stays under 100 kB'),
   value: cut('the size of a value on a page', 24 * KB, 'bytes', 'a page stays under 100 kB'),
   filter: refuseAbove('a filter of a page', 200, 'bytes', 'Temporal searches for it'),

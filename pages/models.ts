@@ -93,8 +93,8 @@ export interface WhereModel {
 }
 
 export interface StatsModel {
-  /** The period and the grouping, as they were asked for. */
-  readonly filters: { readonly since: string; readonly by: string };
+  /** The period, the grouping and the only category, as they were asked for; an empty category is all. */
+  readonly filters: { readonly since: string; readonly by: string; readonly category: string };
   /** Null without an archive. */
   readonly report: StatsReport | null;
 }

@@ -1,5 +1,6 @@
 import { raw } from 'hono/html';
 import type { StatsReport } from '../domain/stats/report';
+import { PAGE_LIMITS } from '../domain/limits';
 import { GROUPINGS } from '../domain/stats/tallies';
 import { allOnOneLine } from '../domain/plainText';
 import { statsCharts, type Figure } from '../render/statsCharts';
@@ -7,7 +8,7 @@ import { statsTables, unreadWords, type StatsTable } from '../render/statsTables
 import { minuteWords } from '../render/times';
 import type { Frame } from './frame';
 import type { StatsModel } from './models';
-import { FilterChoice, FilterForm } from './parts/filters';
+import { FilterChoice, FilterForm, FilterText } from './parts/filters';
 import { Layout, toDocument } from './parts/layout';
 import { Notes } from './parts/listing';
 import { Section, Table } from './parts/section';
@@ -38,8 +39,9 @@ export function renderStatsPage(given: StatsModel, frame: Frame): string {
           value={filters.by}
           choices={GROUPINGS.map((by) => [by, by === 'all' ? 'all together' : 'by label category'] as const)}
         />
+        <FilterText name="category" label="Category" value={filters.category} example="storage" />
       </FilterForm>
-      {report === null ? <NoArchive /> : <StatsSections report={report} />}
+      {report === null ? <NoArchive /> : <StatsSections report={report} category={filters.category} />}
     </Layout>,
   );
 }
@@ -69,7 +71,10 @@ function NoArchive() {
   );
 }
 
-function StatsSections({ report }: { readonly report: StatsReport }) {
+function StatsSections({ report: whole, category }: { readonly report: StatsReport; readonly category: string }) {
+  const all = [...new Set(whole.dora.map((row) => row.category))];
+  const shown = all.filter((one) => category === '' || one === category).slice(0, PAGE_LIMITS.categories.max);
+  const report = pickCategories(whole, new Set(shown));
   const { since, until, readUntil } = report;
   const span = `releases and deploys that ended from ${minuteWords(since)} to ${minuteWords(until)}`;
   const charts = statsCharts(report);
@@ -81,6 +86,11 @@ function StatsSections({ report }: { readonly report: StatsReport }) {
           readUntil === null
             ? '⚠ nothing is archived yet: workers with an archive fill it from time to time'
             : `archived until ${minuteWords(readUntil)}`,
+          ...(all.length > shown.length
+            ? [
+                `${shown.length} of ${all.length} categories; the filter shows another one, and the JSON has all of them`,
+              ]
+            : []),
           ...(report.unread ? [`⚠ ${unreadWords(report)}`] : []),
         ]}
       />
@@ -94,6 +104,15 @@ function StatsSections({ report }: { readonly report: StatsReport }) {
     </>
   );
 }
+
+/** The same report about some categories alone. */
+const pickCategories = (report: StatsReport, names: ReadonlySet<string>): StatsReport =>
+  Object.fromEntries(
+    Object.entries(report).map(([part, value]: [string, unknown]) => [
+      part,
+      Array.isArray(value) ? value.filter(({ category }: { readonly category: string }) => names.has(category)) : value,
+    ]),
+  ) as unknown as StatsReport;
 
 /** `stats-dora`: no id of the frame of a page. */
 const toSectionId = (id: string): string => `stats-${id.toLowerCase()}`;

@@ -11,6 +11,7 @@ import { parseQuery, parseWithSchema } from '../body';
 import { readAuditPage } from '../routes/audit';
 import { readStatsReport } from '../routes/stats';
 import { statsQuery } from '../statsSchemas';
+import { pageFilter } from './looks';
 import { createPageRow, findReader, type PageSource } from './page';
 import { sinceField, toSinceMs } from './since';
 
@@ -18,11 +19,11 @@ import { sinceField, toSinceMs } from './since';
 const STATS_SHARED_MS = MINUTE_MS / 2;
 const DEFAULT_PERIOD = '21d';
 
-const statsPageQuery = statsQuery.extend({ since: sinceField });
+const statsPageQuery = statsQuery.extend({ since: sinceField, category: pageFilter });
 
 const readStatsQuery = (c: Context) => {
-  const { since, by } = parseQuery(c, statsPageQuery);
-  return { since: since.trim() === '' ? DEFAULT_PERIOD : since.trim(), by };
+  const { since, by, category } = parseQuery(c, statsPageQuery);
+  return { since: since.trim() === '' ? DEFAULT_PERIOD : since.trim(), by, category };
 };
 
 /** @throws ConveyorError `invalid-request`; `not-found` without an archive */

@@ -266,7 +266,7 @@ export const WHERE = { asked: '4f0c9b1d2e3a', found: whereFound() };
 export const FRESHNESS: FreshnessModel = {
   ...{ report: freshness(100), total: 30_000, filters: { owner: '', state: '' }, from: 0 },
 };
-export const STATS = { filters: { since: '21d', by: 'category' }, report: stats() };
+export const STATS = { filters: { since: '21d', by: 'category', category: '' }, report: stats() };
 export const bugs = (count: number) => ({
   bugs: Array.from({ length: count }, () => foundBug()),
   ...{ total: count, state: '', from: 0 },

@@ -21,6 +21,10 @@ const textIn = (page: string): string =>
 /** The largest models that servers make. */
 const HUGE: readonly (readonly [string, () => string])[] = [
   [
+    'statistics of 100 categories',
+    () => render('stats', { ...STATS, report: records.stats(Array.from({ length: 100 }, (_, n) => `category-${n}`)) }),
+  ],
+  [
     'the calendar of ten pipelines',
     () =>
       render(
@@ -158,6 +162,14 @@ test('statistics are drawn with words, a unit and a source, and the same is a ta
     expect(textIn(chart)).toContain('Source: the archive, releases and deploys that ended from');
   }
   expect(page.match(/<summary>as a table<\/summary>/g)).toHaveLength(charts.length);
+});
+
+test('statistics of many categories show the first ones, and the filter leads to another', () => {
+  const report = records.stats(Array.from({ length: 100 }, (_, n) => `category-${n}`));
+  expect(textIn(render('stats', { ...STATS, report }))).toContain('6 of 100 categories');
+  const one = textIn(render('stats', { filters: { ...STATS.filters, category: 'category-77' }, report }));
+  expect(one).toContain('category-77');
+  expect(one).not.toContain('category-12');
 });
 
 const ATTACKS = [
