@@ -1,6 +1,6 @@
 import type { Artifact } from './artifact';
 import type { Pattern } from './deploy/pattern';
-import type { CommandRecord } from './verbs';
+import type { CommandRecord, Verb } from './verbs';
 import type { Verdict } from './health/verdict';
 import type { SoakSpec } from './spec/pipeline';
 import type { BlackoutSpec, WindowSpec } from './spec/times';
@@ -9,6 +9,9 @@ import type { BlackoutSpec, WindowSpec } from './spec/times';
  * The JSON of `status` and `list`, for people and scripts (docs/reference/cli.md#json). Times ISO-8601 UTC, durations
  * in ms.
  */
+
+/** The verbs that something accepts now from a person who may give them, each with its effect in one sentence. */
+export type AcceptedVerbs = { readonly [V in Verb]?: string };
 
 export type ReleaseState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-failed' | 'preempted' | 'expired';
@@ -76,6 +79,8 @@ export interface ActionView {
   readonly attempts?: number;
   /** A page of its service, such as a log. */
   readonly url?: string | null;
+  /** The verbs of actions that it accepts now; missing if there are none. */
+  readonly accepts?: AcceptedVerbs;
 }
 
 /** An offer of another pipeline that a deploy needs. */
@@ -209,6 +214,8 @@ export interface ReleaseStatus extends ReleaseSummary {
   readonly pages?: readonly PageView[];
   /** Null for a release that is not a parent. */
   readonly children?: ChildrenView | null;
+  /** Missing once it has ended, and from a worker of an earlier version. */
+  readonly accepts?: AcceptedVerbs;
   readonly webUi: string;
 }
 
@@ -472,6 +479,8 @@ export interface DeployStatus extends DeploySummary {
   readonly revert: RevertView | null;
   /** Suggested commands, most useful first. */
   readonly next: readonly string[];
+  /** As in a release. */
+  readonly accepts?: AcceptedVerbs;
   readonly webUi: string;
 }
 
@@ -739,6 +748,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly commands: readonly CommandRecord[];
   /** The actor and time of the last import of records from a file. */
   readonly imported?: { readonly actor: string; readonly at: string };
+  /** Verbs with an input, such as `allow-artifact`, are accepted for some values of it. */
+  readonly accepts?: AcceptedVerbs;
   readonly webUi: string;
   /** The page that lists it with its releases and deploys. */
   readonly webUiList?: string;

@@ -1,14 +1,18 @@
 import { deployId, workflowIds } from '../ids';
 import { withBlackout } from '../release/openTimes';
 import { formatTime, plural, withReason } from '../text';
-import type { DeployStatus, DeploySummary, Pause } from '../views';
+import { DEPLOY_VERBS } from '../verbs';
+import type { AcceptedVerbs, DeployStatus, DeploySummary, Pause } from '../views';
+import { describeEffect, whyNot, type DeploySituation } from './control';
 import { computeTotals } from './counts';
-import type { DeployInput, DeployRecord } from './state';
+import { toDeploySituation, type DeployInput, type DeployRecord } from './state';
 import { accrue } from './spans';
 
 type Identity = Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'attempt' | 'version'> & {
-  readonly spec: { readonly pushType: string };
+  readonly spec: Pick<DeployInput['spec'], 'pushType'>;
 };
+type DeployFacts = Identity &
+  Pick<DeployInput, 'removal'> & { readonly spec: Pick<DeployInput['spec'], 'healthChecks'> };
 
 /** The output of `list deploys -o json`. */
 export const deploySummary = (record: DeployRecord, input: Identity): DeploySummary => ({
@@ -30,7 +34,7 @@ export const deploySummary = (record: DeployRecord, input: Identity): DeploySumm
  * The output of `status DEPLOY -o json` (docs/reference/cli.md#a-deploy), without the address of the Web UI, which only a client
  * knows.
  */
-export function deployStatus(record: DeployRecord, input: Identity, nowMs: number): Omit<DeployStatus, 'webUi'> {
+export function deployStatus(record: DeployRecord, input: DeployFacts, nowMs: number): Omit<DeployStatus, 'webUi'> {
   const summary = deploySummary(record, input);
   const { id } = summary;
   return {
@@ -50,8 +54,17 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     spans: accrue(record, nowMs),
     revert: record.revert,
     next: nextCommands(record, id),
+    ...(record.stage === 'ended' ? {} : { accepts: collectDeployVerbs(toDeploySituation(record, input)) }),
   };
 }
+
+const collectDeployVerbs = (situation: DeploySituation): AcceptedVerbs =>
+  Object.fromEntries(
+    DEPLOY_VERBS.filter((verb) => whyNot(situation, verb, {}) === undefined).map((verb) => [
+      verb,
+      describeEffect(verb, situation),
+    ]),
+  );
 
 const formatPlanned = ({ plan, fleet }: DeployRecord): Pick<DeployStatus, 'planned'> =>
   plan === null || fleet === null

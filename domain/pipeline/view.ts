@@ -3,7 +3,9 @@ import { STATE_LIMITS } from '../limits';
 import { alignCells, block, code, list, formatMarkdown, moment, NO_MARKDOWN, sections } from '../markdown';
 import { cutText } from '../size';
 import { formatTime } from '../text';
+import { PIPELINE_VERBS } from '../verbs';
 import type {
+  AcceptedVerbs,
   GoodView,
   GroupView,
   HistoryRow,
@@ -16,6 +18,7 @@ import type {
 import { formatNamed } from '../deploy/unavailable';
 import { admit } from './admission';
 import { listBehind } from './behind';
+import { effectOfPipeline, whyNotPipeline } from './control';
 import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
 import { startable, whyQueued } from './queue';
@@ -88,7 +91,19 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     ),
     commands,
     ...(state.imported ? { imported: { actor: state.imported.actor, at: state.imported.at } } : {}),
+    accepts: collectPipelineVerbs(state, nowMs),
   };
+}
+
+/** Those of its inputs that a person chooses are in its status: known-bad artifacts, and users of its offers. */
+function collectPipelineVerbs(state: PipelineState, nowMs: number): AcceptedVerbs {
+  const [bad] = state.knownBad;
+  const input = bad === undefined ? {} : { artifact: bad.artifact };
+  return Object.fromEntries(
+    PIPELINE_VERBS.filter(
+      (verb) => verb !== 'end-use' && !state.retired && whyNotPipeline(state, verb, input, nowMs) === undefined,
+    ).map((verb) => [verb, effectOfPipeline(verb, state)]),
+  );
 }
 
 function goodView({ release, version, partly }: GoodDeploy, other: GoodDeploy | undefined): GoodView {

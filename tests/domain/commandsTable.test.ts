@@ -5,6 +5,7 @@ import { planDeploy } from '../../domain/deploy/plan';
 import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../domain/deploy/state';
 import { pauseDeploy } from '../../domain/deploy/pauseRecord';
 import { deployWith } from '../../domain/spec/deploy';
+import { deployStatus } from '../../domain/deploy/view';
 import { DEPLOY_VERBS, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
 
@@ -147,6 +148,23 @@ test.each(CELLS)('while %s, %s is answered as the table says: %s', (state, verb,
   const situation = situationOf(STATES[state] ?? fresh);
   const why = whyNot(situation, verb, {});
   expect([taken, marks.get(mark)]).toEqual(why === undefined ? ['✓', describeEffect(verb, situation)] : ['✗', why]);
+});
+
+test.each(Object.entries(STATES))('while %s, its status lists exactly the verbs that it accepts', (_state, record) => {
+  const situation = situationOf(record);
+  const removal = record.stage === 'removing' ? ({ removal: true } as const) : {};
+  const input = {
+    pipeline: 'kvstore',
+    release: 2,
+    action: 'deploy',
+    attempt: 1,
+    version: 'kv:2',
+    spec: SPEC,
+    ...removal,
+  };
+  const taken = DEPLOY_VERBS.filter((verb) => whyNot(situation, verb, {}) === undefined);
+  const { accepts = {} } = deployStatus(record, input, NOW);
+  expect(accepts).toEqual(Object.fromEntries(taken.map((verb) => [verb, describeEffect(verb, situation)])));
 });
 
 test('each mark under the table is used in it', () => {

@@ -154,7 +154,7 @@ describe('the effect that people see', () => {
 describe('the obstacles of a deploy', () => {
   const waits = (record: DeployRecord) => {
     const input = { pipeline: 'kvstore', release: 2, action: 'deploy', attempt: 1, version: 'kv:2' };
-    const { blockedBy, until } = deployStatus(record, { ...input, spec: { pushType: 'twine' } }, NOW);
+    const { blockedBy, until } = deployStatus(record, { ...input, spec: { pushType: 'twine', healthChecks: [] } }, NOW);
     return { blockedBy, until };
   };
 
@@ -191,7 +191,14 @@ describe('the status of a deploy', () => {
   const status = (record: DeployRecord) =>
     deployStatus(
       record,
-      { pipeline: 'kvstore', release: 2, action: 'deploy', attempt: 1, version: 'kv:2', spec: { pushType: 'twine' } },
+      {
+        pipeline: 'kvstore',
+        release: 2,
+        action: 'deploy',
+        attempt: 1,
+        version: 'kv:2',
+        spec: { pushType: 'twine', healthChecks: [] },
+      },
       NOW + 5000,
     );
 
