@@ -726,6 +726,13 @@ export const PAGE_LIMITS = {
   sources: cut('the number of sources on a page of a repository', 200, 'entries', 'a page stays under 100 kB'),
   value: cut('the size of a value on a page', 24 * KB, 'bytes', 'a page stays under 100 kB'),
   filter: refuseAbove('a filter of a page', 200, 'bytes', 'Temporal searches for it'),
+  streams: refuseAbove('the number of pages that a server keeps up to date', 2_000, 'entries', 'each has a connection'),
+  viewerStreams: refuseAbove(
+    'the number of pages that it keeps up to date for one viewer',
+    30,
+    'entries',
+    'others watch too',
+  ),
 } as const satisfies Record<string, Limit>;
 
 const ONE_PROCESS = 'one process of the push type looks at all of them every few seconds';

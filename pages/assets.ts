@@ -1,4 +1,5 @@
 import { hash } from '../domain/hash';
+import { LIVE_SCRIPT } from './liveScript';
 import { STYLESHEET } from './style/sheet';
 
 /** A file that pages load. Its path has a hash of its content, so browsers may keep it for ever. */
@@ -23,4 +24,6 @@ export const ICON = toAsset(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5fbf"/><path d="M5 9h6v6H5zM13 9h6v6h-6zM21 9h6v6h-6z" fill="#fff"/><path d="M5 21h22" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>',
 );
 
-export const ASSETS: readonly Asset[] = [STYLE, ICON];
+export const SCRIPT = toAsset('live', 'js', 'text/javascript; charset=utf-8', LIVE_SCRIPT);
+
+export const ASSETS: readonly Asset[] = [STYLE, ICON, SCRIPT];

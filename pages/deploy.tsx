@@ -8,6 +8,7 @@ import type { DeployStatus } from '../domain/views';
 import type { Frame } from './frame';
 import type { DeployModel } from './models';
 import { HealthTable, Revert } from './parts/health';
+import { Buttons } from './parts/buttons';
 import { Layout, toDocument } from './parts/layout';
 import { Phases, UnitSquares } from './parts/phases';
 import { TwoColumns, Commands, Facts, Section } from './parts/section';
@@ -57,6 +58,7 @@ export function renderDeployPage(given: DeployModel, frame: Frame): string {
         }
         side={
           <>
+            <Buttons buttons={given.buttons ?? null} frame={frame} />
             <Commands id="next" title="Next" commands={deploy.next} />
             <CommandLog commands={deploy.commands} view={view} />
             <Timeline entries={withoutOwnEnd(deploy)} view={view} />

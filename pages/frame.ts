@@ -1,3 +1,4 @@
+import type { OfferedCommand } from '../domain/commandOffers';
 import type { View } from '../render/paint';
 
 /** The surroundings of a page: its reader and its moment. */
@@ -12,6 +13,10 @@ export interface Frame {
   readonly signsIn: boolean;
   /** The path of the page with its query: `/pipelines?owner=group:web`. */
   readonly path: string;
+  /** A hash of the model, for a page that is kept up to date; missing for others. */
+  readonly model?: string;
+  /** The effect of the command that the reader has just given here. */
+  readonly notice?: string | null;
 }
 
 /** No text of a page is cut or folded by its width. */
@@ -22,6 +27,10 @@ export function getTwinPath(path: string): string {
   const [place = '', query] = path.split('?');
   return `${place === '/' ? '/index' : place}.json${query === undefined ? '' : `?${query}`}`;
 }
+
+/** The page about a command before it is given: `/releases/kvstore/12/deploy/commands/revert`. */
+export const getCommandPath = ({ target, verb }: Pick<OfferedCommand, 'target' | 'verb'>): string =>
+  `${getPagePath(target)}/commands/${verb}`;
 
 /** The page of a pipeline, release or deploy, by its id. */
 export const getPagePath = (id: string): string => `/${id.includes('/') ? 'releases' : 'pipelines'}/${id}`;

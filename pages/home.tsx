@@ -11,19 +11,29 @@ import { ReleaseStateCell } from './parts/releases';
 import { Section, Table } from './parts/section';
 import { Clip, IdLink, TimeAgo, Prose } from './parts/text';
 import { FirstSteps, PipelineTable } from './pipelines';
+import { waitsForPerson } from './waits';
 
 /** Everything under way: first what waits for a person, then the rest, then what is stopped or has failed. */
 export function renderHomePage(given: HomeModel, frame: Frame): string {
   const { view } = frame;
   const model = forPeople(given, view);
-  const waiting = model.underWay.filter(waitsForPerson);
-  const others = model.underWay.filter((row) => !waitsForPerson(row));
+  const own = new Set(model.forViewer?.releases.map(({ release }) => release.id));
+  const rest = model.underWay.filter(({ release }) => !own.has(release.id));
+  const waiting = rest.filter(waitsForPerson);
+  const others = rest.filter((row) => !waitsForPerson(row));
   return toDocument(
     <Layout frame={frame} title="Now" heading="Now" command="conveyor list releases --state running">
       {model.isEmpty ? <FirstSteps /> : null}
       {model.forViewer === null ? null : (
         <Section id="for-you" title="For you">
-          <ReleaseRows rows={model.forViewer} view={view} empty="Nothing waits for you." />
+          <ReleaseRows
+            rows={model.forViewer.releases}
+            view={view}
+            {...(model.forViewer.pipelines.length === 0 ? { empty: 'Nothing waits for you.' } : {})}
+          />
+          {model.forViewer.pipelines.length === 0 ? null : (
+            <PipelineTable pipelines={model.forViewer.pipelines} view={view} />
+          )}
         </Section>
       )}
       {waiting.length === 0 ? null : (
@@ -91,15 +101,5 @@ function Doing({ action, view }: { readonly action: ActionView; readonly view: V
       {deploy === null ? <bdi>{name}</bdi> : <IdLink id={deploy} text={name} />} {state}:{' '}
       <Prose text={formatActionNote(action, undefined, view)} />
     </span>
-  );
-}
-
-/** It or its deploy is paused by a person or for one, or a person has to pick or approve. */
-function waitsForPerson({ release, status }: ListedRelease): boolean {
-  const { paused, pausedDeploy, state } = release;
-  if (state === 'paused' || [paused, pausedDeploy].some((pause) => pause !== undefined && pause.by !== 'dependency'))
-    return true;
-  return (status?.actions ?? []).some(
-    ({ pickBy, approval, state: its }) => its === 'blocked' && (pickBy !== null || approval),
   );
 }

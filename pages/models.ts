@@ -1,5 +1,6 @@
 import type { PipelineAgenda } from '../domain/agenda';
 import type { AuditRecord } from '../domain/audit/record';
+import type { OfferedCommand } from '../domain/commandOffers';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { AccountView, RightsView } from '../domain/sessions/account';
 import type { StatsReport } from '../domain/stats/report';
@@ -24,9 +25,19 @@ export interface ListedRelease {
   readonly status: ReleaseStatus | null;
 }
 
+/** The part of the first page that waits for its reader. */
+export interface ForViewer {
+  /** Releases that wait for an approval, a pick or a resume that the reader may give, and those that revert. */
+  readonly releases: readonly ListedRelease[];
+  /** Held and frozen pipelines that the reader may let continue. */
+  readonly pipelines: readonly PipelineSummary[];
+}
+
 export interface HomeModel {
-  /** Releases that wait for the reader; null while the server does not know the reader. */
-  readonly forViewer: readonly ListedRelease[] | null;
+  /** Null while the server does not know the reader. */
+  readonly forViewer: ForViewer | null;
+  /** The ids of releases with a deploy that reverts. */
+  readonly reverting: readonly string[];
   /** Releases that have not ended, newest first. */
   readonly underWay: readonly ListedRelease[];
   /** Held and frozen pipelines. */
@@ -57,7 +68,36 @@ export interface MaybeStale {
   readonly stale: string | null;
 }
 
-export interface PipelineModel extends MaybeStale {
+/** The commands that the reader may give on a page. */
+export interface ButtonsModel {
+  readonly commands: readonly OfferedCommand[];
+  /** Why there are none, or not all that the state allows: the rule, and the people in it. */
+  readonly why: string | null;
+}
+
+/** A part of a page that depends on its reader; null if the page knows none, or no command is possible. */
+interface WithButtons {
+  readonly buttons?: ButtonsModel | null;
+}
+
+/** A command that a person is about to give: its effect in numbers, and its inputs. */
+export interface CommandModel {
+  readonly command: Omit<OfferedCommand, 'effect'>;
+  /** The effect in one sentence; null if the command is not possible, or not permitted. */
+  readonly effect: string | null;
+  /** The effect in numbers, one sentence each. */
+  readonly consequences: readonly string[];
+  /** Changes if the effect does: a form of another effect does nothing. */
+  readonly seen: string;
+  /** The fields that the person has filled in before a refusal. */
+  readonly given: Readonly<Record<string, string>>;
+  /** Why the command was not carried out; null before it is sent. */
+  readonly refusal: Pick<ProblemModel, 'message' | 'hint'> | null;
+  /** The names of the checks that may be skipped. */
+  readonly checks: readonly string[];
+}
+
+export interface PipelineModel extends MaybeStale, WithButtons {
   readonly pipeline: PipelineStatus;
   /** Its file; null if its workflow did not answer in time. */
   readonly spec: PipelineSpec | null;
@@ -67,13 +107,13 @@ export interface PipelineModel extends MaybeStale {
   readonly deploys: readonly DeployStatus[];
 }
 
-export interface ReleaseModel extends MaybeStale {
+export interface ReleaseModel extends MaybeStale, WithButtons {
   readonly release: ReleaseStatus;
   readonly waits: readonly WaitView[];
   readonly deploys: readonly DeployStatus[];
 }
 
-export interface DeployModel extends MaybeStale {
+export interface DeployModel extends MaybeStale, WithButtons {
   readonly deploy: DeployStatus;
 }
 

@@ -23,6 +23,7 @@ import { ACTION_SYMBOLS } from '../render/words';
 import type { Frame } from './frame';
 import { ActionGraph, type DrawnAction } from './graph/graph';
 import type { PipelineModel } from './models';
+import { Buttons } from './parts/buttons';
 import { Layout, toDocument } from './parts/layout';
 import { Releases, toDrawnActions } from './parts/releases';
 import { TwoColumns, Commands, Facts, More, Section, Table } from './parts/section';
@@ -71,6 +72,7 @@ export function renderPipelinePage(given: PipelineModel, frame: Frame): string {
         }
         side={
           <>
+            <Buttons buttons={given.buttons ?? null} frame={frame} />
             <Commands id="next" title="Next" commands={stale === null ? nextPipelineCommands(pipeline) : []} />
             <CommandLog commands={pipeline.commands} view={view} />
             <WebUi url={pipeline.webUi} />

@@ -10,6 +10,7 @@ import { ActionGraph } from './graph/graph';
 import type { ReleaseModel } from './models';
 import { HealthTable, Revert } from './parts/health';
 import { describePart, TimeBar } from './parts/bars';
+import { Buttons } from './parts/buttons';
 import { Layout, toDocument } from './parts/layout';
 import { Phases, UnitSquares } from './parts/phases';
 import { ActionTable, toDrawnActions } from './parts/releases';
@@ -65,6 +66,7 @@ export function renderReleasePage(given: ReleaseModel, frame: Frame): string {
         }
         side={
           <>
+            <Buttons buttons={given.buttons ?? null} frame={frame} />
             <Commands
               id="next"
               title="Next"

@@ -90,7 +90,7 @@ export function createApp(deps: ServerDeps): Hono {
   };
   for (const { route, respond } of API_ROUTES)
     app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));
-  servePages(app, api);
+  servePages(app, api, { sessions, turns });
   const fail = (c: Context, error: unknown) =>
     wantsPage(c) ? answerFailurePage(c, error, deps) : answerFailure(c, error);
   app.notFound((c) => fail(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));

@@ -2,9 +2,9 @@ import type { Child } from 'hono/jsx';
 import { truncateToSeconds } from '../../render/times';
 import { onOneLine } from '../../domain/plainText';
 import { formatTime } from '../../domain/text';
-import { ICON, STYLE } from '../assets';
+import { ICON, SCRIPT, STYLE } from '../assets';
 import { getTwinPath, type Frame } from '../frame';
-import { Command } from './text';
+import { Command, Prose } from './text';
 
 interface LayoutProps {
   readonly frame: Frame;
@@ -47,6 +47,12 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
         <title>{`${title} · Conveyor`}</title>
         <link rel="stylesheet" href={STYLE.path} />
         <link rel="icon" href={ICON.path} type={ICON.type} />
+        {frame.model === undefined || isFailure ? null : (
+          <>
+            <meta name="conveyor-live" content={frame.model} />
+            <script src={SCRIPT.path} defer></script>
+          </>
+        )}
         {isFailure ? null : <link rel="alternate" type="application/json" href={twin} />}
       </head>
       <body>
@@ -77,6 +83,8 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
             </nav>
           )}
           <h1>{heading}</h1>
+          <p id="live" class="live" role="status"></p>
+          {frame.notice == null ? null : <DoneNote text={frame.notice} />}
           {children}
         </main>
         <footer>
@@ -93,6 +101,15 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
         </footer>
       </body>
     </html>
+  );
+}
+
+/** The effect of the last command of the reader. */
+function DoneNote({ text }: { readonly text: string }) {
+  return (
+    <div id="done" class="done" role="status">
+      <b>✔ Done.</b> <Prose text={text} />
+    </div>
   );
 }
 

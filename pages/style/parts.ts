@@ -101,6 +101,20 @@ button:hover { background: var(--raised); }
 ::placeholder { color: var(--dim); opacity: 1; }
 .paging { display: flex; gap: 18px; padding-top: 12px; }
 .paging a { padding: 4px 0; }
+button, .button { width: auto; }
+.offers { display: grid; gap: 12px; }
+.offers form { display: grid; gap: 3px; justify-items: start; }
+.confirm { display: grid; gap: 12px; max-width: 640px; margin-top: 14px; }
+.confirm label, .confirm fieldset { display: grid; gap: 3px; }
+.confirm .flag { grid-template-columns: max-content minmax(0, 1fr); gap: 10px; align-items: start; }
+.confirm .flag input { width: 18px; min-height: 22px; margin: 0; }
+.confirm .ways { display: flex; flex-wrap: wrap; gap: 10px 18px; align-items: center; }
+textarea { font: inherit; color: var(--ink); background: var(--page); border: 1px solid var(--strong); border-radius: 4px; padding: 6px 8px; width: 100%; min-height: 5.5em; resize: vertical; }
+.effects { display: grid; gap: 2px; margin-top: 12px; font-size: 16px; }
+.live { color: var(--warn); font-weight: 550; }
+.live:not(:empty) { margin-top: 10px; }
+.done, .refusal { margin: 14px 0 0; padding: 8px 14px; border-inline-start: 3px solid var(--good); background: var(--raised); }
+.refusal { border-color: var(--bad); }
 @media (max-width: 560px) {
   .fact { grid-template-columns: minmax(0, 1fr); padding-bottom: 4px; }
   td { min-width: 11ch; }

@@ -1,6 +1,14 @@
 import type { Context } from 'hono';
+import type { FactSource } from '../../client/about';
 import { takeSnapshot } from '../../client/snapshot';
+import {
+  listDeployOffers,
+  listPipelineOffers,
+  listReleaseOffers,
+  type OfferedCommand,
+} from '../../domain/commandOffers';
 import { conveyorError } from '../../domain/errors';
+import { releaseId, type Id } from '../../domain/ids';
 import { DAY_MS } from '../../domain/milliseconds';
 import { PAGE_LIMITS } from '../../domain/limits';
 import type {
@@ -20,9 +28,16 @@ import type {
   PipelinesModel,
   ReleaseModel,
 } from '../../pages/models';
+import type { CommandScene } from '../../render/consequences';
 import type { ServerDeps } from '../deps';
 import { statusOrLastKnown, type StatusReader } from '../lastKnown';
 import { SharedLooks, toSharedKey, unlessLate } from './looks';
+
+/** The commands that something accepts now, and what they would change. */
+interface SceneOffers {
+  readonly scene: CommandScene;
+  readonly offers: readonly OfferedCommand[];
+}
 
 /** The dependencies of the pages. */
 export type PageDeps = Pick<ServerDeps, 'client' | 'pipelinePage' | 'now'>;
@@ -31,6 +46,8 @@ export type PageDeps = Pick<ServerDeps, 'client' | 'pipelinePage' | 'now'>;
 const HOME_ROWS = 40;
 /** The releases whose actions the first page shows. */
 const HOME_DETAILS = 20;
+/** Owners change rarely, and the guard asks for them again when a command is given. */
+const FACTS_MS = 10_000;
 /** The releases of a pipeline whose time is shown in parts. */
 const PIPELINE_DETAILS = 8;
 
@@ -55,11 +72,12 @@ export class PageReads {
   async home(): Promise<HomeModel> {
     const list = (state: ReleaseState) => this.shared.listReleases({ state, limit: HOME_ROWS });
     const stoppedIn = (state: PipelineSummary['state']) => this.shared.listPipelines({ state, limit: HOME_ROWS });
-    const [lists, failed, stopped, any] = await Promise.all([
+    const [lists, failed, stopped, any, reverts] = await Promise.all([
       Promise.all([list('paused'), list('running'), list('queued')]),
       list('failed'),
       Promise.all([stoppedIn('held'), stoppedIn('frozen')]),
       this.shared.listPipelines({ limit: 1 }),
+      unlessLate(this.shared.listDeploys({ state: 'reverting', limit: HOME_ROWS })),
     ]);
     const sinceMs = this.deps.now() - DAY_MS;
     const recent = failed.filter(({ endedAt }) => endedAt !== null && Date.parse(endedAt) >= sinceMs);
@@ -67,7 +85,9 @@ export class PageReads {
       this.withDetails(sortNewestFirst(lists)),
       this.withDetails(recent),
     ]);
-    return { forViewer: null, underWay, stopped: stopped.flat(), failed: failures, isEmpty: any.length === 0 };
+    const reverting = (reverts ?? []).map(({ id }) => id.split('/').slice(0, 2).join('/'));
+    const rest = { stopped: stopped.flat(), failed: failures, isEmpty: any.length === 0 };
+    return { forViewer: null, reverting, underWay, ...rest };
   }
 
   /** The newest ones with their actions, if these come in time. */
@@ -113,6 +133,44 @@ export class PageReads {
     const { release, waits, deploys } = await takeSnapshot(this.shared, id, null);
     if (release === null) throw conveyorError('invalid-id', { text: id, expected: 'the id of a release' });
     return { release, stale, waits, deploys };
+  }
+
+  /** The facts of decisions about callers, shared as other reads are. */
+  get facts(): FactSource {
+    const { client } = this.deps;
+    return {
+      status: (id) => this.looks.status(id),
+      listPipelines: (query) => this.shared.listPipelines(query),
+      spec: (name) => this.looks.read(`facts ${name}`, () => client.spec(name), FACTS_MS),
+      exportPipeline: (name) => client.exportPipeline(name),
+    };
+  }
+
+  /** What a command to this id would change, and the commands that are possible now. */
+  async scene(id: Id): Promise<SceneOffers> {
+    const pipeline = await unlessLate(this.looks.status(id.pipeline));
+    const known = {
+      pipeline: pipeline?.kind === 'pipeline' ? { ...EMPTY_PIPELINE, ...pipeline } : null,
+      nowMs: this.deps.now(),
+    };
+    if (id.kind === 'pipeline') {
+      const status = { ...EMPTY_PIPELINE, ...((await this.looks.status(id.pipeline)) as PipelineStatus) };
+      const scene = { ...known, pipeline: status, release: null, deploys: [], holdsOnRevert: null };
+      return { scene, offers: listPipelineOffers(status) };
+    }
+    const spec = unlessLate(this.facts.spec(id.pipeline));
+    const { release, deploys } = await takeSnapshot(this.shared, releaseId(id.pipeline, id.number), null);
+    const holds = (await spec)?.releases;
+    const holdsOnRevert = holds === undefined ? null : holds.onRevert !== 'continue';
+    if (release === null) return { scene: { ...known, release, deploys, holdsOnRevert }, offers: [] };
+    const offers = listReleaseOffers(release, deploys);
+    if (id.kind === 'release') return { scene: { ...known, release, deploys, holdsOnRevert }, offers };
+    const target = `${release.id}/${id.action}`;
+    const own = deploys.filter((deploy) => deploy.id === target);
+    return {
+      scene: { ...known, release, deploys: own, holdsOnRevert },
+      offers: [...own.flatMap(listDeployOffers), ...offers.filter((offer) => offer.target === target)],
+    };
   }
 
   async deploy(c: Context, id: string): Promise<DeployModel> {

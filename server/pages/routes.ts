@@ -16,22 +16,24 @@ import type { ApiDeps } from '../apiRoute';
 import { parseQuery } from '../body';
 import type { ServerDeps } from '../deps';
 import { describeFailure } from '../failures';
+import { PAGE_HEADERS } from '../pageHeaders';
 import type { PageEnv } from '../sessions/viewer';
 import { PAGE_ROWS } from './list';
 import { pageFilter } from './looks';
+import { remoteAddress } from '../strangers';
+import type { OfferedCommand } from '../../domain/commandOffers';
+import type { Sessions } from '../sessions';
+import type { KeyedQueue } from '../turns';
+import { findButtons, listModelOffers, serveCommands, type CommandPages } from './commands';
+import { findForViewer } from './forViewer';
 import { PageReads } from './reads';
+import { hashModel, PageStreams, type StreamViewer } from './streams';
 
 /** The paths of the pages and of their JSON, which have the same readers as reads of `/v1`. */
 export const PAGE_PATHS: readonly string[] = [
   ...['/', '/index.json', '/pipelines.json', '/pipelines/*', '/releases/*'],
   ...PAGE_ROWS.flatMap(({ paths }) => paths),
 ];
-
-const HEADERS = {
-  'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'same-origin',
-} as const;
 
 /** A path with a hash of the content never gets another content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -43,20 +45,36 @@ const pipelinesQuery = z.object({
 });
 
 /** Adds the pages to an app; who may read them is decided before. */
-export function servePages(app: Hono, deps: ApiDeps): void {
+export function servePages(app: Hono, deps: ApiDeps, { sessions, turns }: PageMeans): void {
   const reads = new PageReads(deps);
+  const pages: CommandPages = { deps, reads, turns, sessions, toFrame: (c) => toFrame(c, deps, sessions) };
+  const withButtons = <M extends object>(model: M, c: Context, offers: readonly OfferedCommand[]) =>
+    findButtons(c, pages, offers).then((buttons) => ({ ...model, buttons }));
+  serveCommands(app, pages, withPageHeaders);
+  const streams = new PageStreams({ now: () => deps.now(), isDraining: () => deps.isDraining() });
   for (const { path, type, content } of ASSETS)
     app.get(path, withPageHeaders, (c) => c.body(content, 200, { 'content-type': type, 'cache-control': FOR_EVER }));
-  const serve = <M extends object>(path: string, { read, render, twin = read }: FirstPage<M>): void => {
+  const serve = <M extends object>(
+    path: string,
+    { read, render, twin = read, more = (found) => Promise.resolve(found) }: PageRow<M>,
+  ): void => {
     app.get(path, withPageHeaders, async (c) => {
       c.header('cache-control', 'private, no-cache');
       if (isTwin(c)) return c.json(await twin(c));
+      c.header('vary', 'accept', { append: true });
       const found = await read(c);
-      return found instanceof Response ? found : c.html(render(found, await toFrame(c, deps)));
+      if (found instanceof Response) return found;
+      const model = hashModel(found);
+      if (isStream(c)) return openStream(c, { streams, sessions, read, model });
+      return c.html(render(await more(found, c), { ...(await toFrame(c, deps, sessions)), model }));
     });
   };
-  const home: FirstPage<HomeModel> = { read: () => reads.home(), render: renderHomePage };
-  const pipelines: FirstPage<PipelinesModel> = {
+  const home: PageRow<HomeModel> = {
+    read: () => reads.home(),
+    more: async (model, c) => ({ ...model, forViewer: await findForViewer(c, pages, model) }),
+    render: renderHomePage,
+  };
+  const pipelines: PageRow<PipelinesModel> = {
     read: (c) => {
       const { cursor = '', ...filters } = parseQuery(c, pipelinesQuery);
       return reads.pipelines(filters, cursor === '' ? undefined : cursor);
@@ -66,10 +84,19 @@ export function servePages(app: Hono, deps: ApiDeps): void {
   for (const path of ['/', '/index.json']) serve(path, home);
   for (const path of ['/pipelines', '/pipelines.json']) serve(path, pipelines);
   const twin = (c: Context) => reads.status(c, readId(c));
-  serve('/pipelines/:name', { read: (c) => reads.pipeline(c, readId(c)), render: renderPipelinePage, twin });
-  serve('/releases/:pipeline/:n', { read: (c) => reads.release(c, readId(c)), render: renderReleasePage, twin });
+  serve('/pipelines/:name', {
+    read: (c) => reads.pipeline(c, readId(c)),
+    more: (model, c) => withButtons(model, c, listModelOffers.pipeline(model)),
+    ...{ render: renderPipelinePage, twin },
+  });
+  serve('/releases/:pipeline/:n', {
+    read: (c) => reads.release(c, readId(c)),
+    more: (model, c) => withButtons(model, c, listModelOffers.release(model)),
+    ...{ render: renderReleasePage, twin },
+  });
   serve('/releases/:pipeline/:n/:action', {
     read: (c) => readDeploy(c, reads),
+    more: (model, c) => withButtons(model, c, listModelOffers.deploy(model)),
     ...{ render: renderDeployPage, twin },
   });
   for (const { paths, open } of PAGE_ROWS) {
@@ -78,15 +105,60 @@ export function servePages(app: Hono, deps: ApiDeps): void {
       app.get(path, withPageHeaders, async (c) => {
         c.header('cache-control', 'private, no-cache');
         if (isTwin(c)) return c.json(await answer(c));
-        const found = await page(c, () => toFrame(c, deps));
+        const found = await page(c, () => toFrame(c, deps, sessions));
         return found instanceof Response ? found : c.html(found);
       });
   }
 }
 
-interface FirstPage<M extends object> {
+interface StreamOpening {
+  readonly streams: PageStreams;
+  readonly sessions: Sessions | undefined;
+  readonly read: (c: Context) => Promise<object>;
+  /** The hash of the model. */
+  readonly model: string;
+}
+
+/** Tells a browser when this page has changed. All readers of the page share its looks, which are those of no person. */
+function openStream(c: Context, { streams, sessions, read, model }: StreamOpening): Response {
+  const { session = null } = (c as Context<PageEnv>).var;
+  // Later looks must not change the answer that has begun.
+  const later = { req: c.req, header: () => undefined } as unknown as Context;
+  const { pathname, search } = withoutNotice(c);
+  const page = { key: `${pathname}${search}`, look: async () => hashModel(await read(later)) };
+  const keeper = sessions?.keeper;
+  const viewer: StreamViewer = {
+    name: session?.principal ?? remoteAddress(c),
+    untilMs: session?.untilMs ?? Infinity,
+    isOver: () => session !== null && (keeper?.isOver(session) ?? false),
+    mayKnow: () => (session === null || keeper === undefined ? Promise.resolve(true) : keeper.isValid(session)),
+  };
+  return streams.open(c, page, viewer, model);
+}
+
+/** The script of a page asks for a stream at the address of the page. */
+const isStream = (c: Context): boolean => /\btext\/event-stream\b/.test(c.req.header('accept') ?? '');
+
+/** The address of a page, without the sealed effect of the last command. */
+function withoutNotice(c: Context): { readonly pathname: string; readonly search: string; readonly done: string } {
+  const { pathname, searchParams } = new URL(c.req.url);
+  const done = searchParams.get('done') ?? '';
+  searchParams.delete('done');
+  return { pathname, search: searchParams.size === 0 ? '' : `?${searchParams.toString()}`, done };
+}
+
+interface PageMeans {
+  /** Undefined on a server that signs no one in. */
+  readonly sessions: Sessions | undefined;
+  /** The queues of commands, which the API uses too. */
+  readonly turns: KeyedQueue;
+}
+
+interface PageRow<M extends object> {
   readonly read: (c: Context) => Promise<M | Response>;
   readonly render: (model: M, frame: Frame) => string;
+  /** Adds the parts that depend on the reader. */
+  readonly more?: (model: M, c: Context) => Promise<M>;
   /** The same as JSON; by default the model. */
   readonly twin?: (c: Context) => Promise<object>;
 }
@@ -121,13 +193,13 @@ async function readDeploy(c: Context, reads: PageReads) {
 }
 
 const withPageHeaders: MiddlewareHandler = async (c, next) => {
-  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value);
   await next();
 };
 
 /** Whether a person looks at the answer: a page was asked for, or a browser asked for an unknown address. */
 export function wantsPage(c: Context): boolean {
-  if (!['GET', 'HEAD'].includes(c.req.method) || isTwin(c) || c.req.path.startsWith('/v1/')) return false;
+  if (!['GET', 'HEAD', 'POST'].includes(c.req.method) || isTwin(c) || c.req.path.startsWith('/v1/')) return false;
   return PLACES.has(c.req.path.split('/')[1] ?? '') || /\btext\/html\b/.test(c.req.header('accept') ?? '');
 }
 
@@ -137,14 +209,15 @@ const PLACES = new Set(PAGE_PATHS.map((path) => path.split('/')[1] ?? ''));
 /** A failure in the words of the API, as a page. */
 export async function answerFailurePage(c: Context, error: unknown, deps: ServerDeps): Promise<Response> {
   const failure = describeFailure(c, error);
-  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value);
   c.header('cache-control', 'no-store');
   return c.html(renderProblemPage(failure, await toFrame(c, deps)), failure.status);
 }
 
-async function toFrame(c: Context, deps: ServerDeps): Promise<Frame> {
-  const { pathname, search } = new URL(c.req.url);
-  const session = (c as Context<PageEnv>).get('viewer') ?? null;
+async function toFrame(c: Context, deps: ServerDeps, sessions?: Sessions): Promise<Frame> {
+  const { pathname, search, done } = withoutNotice(c);
+  const { viewer: session = null, session: own = null } = (c as Context<PageEnv>).var;
+  const notice = own === null || done === '' ? null : ((await sessions?.notices.open(own.id, done)) ?? null);
   const viewer =
     session?.principal ??
     (await authenticate(c, deps).then(
@@ -153,5 +226,5 @@ async function toFrame(c: Context, deps: ServerDeps): Promise<Frame> {
     ));
   const view = { width: PAGE_WIDTH, color: false, now: deps.now(), timeZone: 'UTC' };
   const signsIn = deps.signOuts !== undefined;
-  return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}` };
+  return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}`, notice };
 }

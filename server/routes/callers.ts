@@ -2,7 +2,7 @@ import { answerTo } from '../../client/can';
 import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import { over } from '../../domain/excess';
 import { SPEC_LIMITS } from '../../domain/limits';
-import { groupsOfMember, withMember } from '../../domain/principals';
+import { groupsOfMember } from '../../domain/principals';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
@@ -10,6 +10,7 @@ import { listSignInOffers } from '../../settings/signIn';
 import { callerRoute, lookRoute, REFUSED, type ApiRoute } from '../apiRoute';
 import { rejectInvalidInput } from '../body';
 import { canAnswer, canRequest } from '../changes';
+import { toCallerFacts } from '../rights';
 import { meAnswer, offersAnswer } from '../schemas';
 
 /** Routes about callers: their identities, and their permissions. */
@@ -33,12 +34,11 @@ export const CALLER_ROUTES: readonly ApiRoute[] = [
   callerRoute(SERVER_QUESTIONS.whether.route, {
     summary: 'Whether a principal may do something, and by which rule of the server; for signed-in callers',
     ...{ request: canRequest, answer: canAnswer, also: { 404: REFUSED[404] } },
-    run: async ({ deps, caller: { principal, groups: joins }, body }) => {
+    run: async ({ deps, caller, body }) => {
       const { spec, ...question } = await body();
       if (spec !== undefined) rejectInvalidInput(over(SPEC_LIMITS.spec, jsonBytes(spec)));
       const { policy, groups, configRepositories: repositories } = deps.config;
-      // The server knows the identity provider's groups only for the caller.
-      const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };
+      const facts = question.who === caller.principal ? toCallerFacts(deps.config, caller) : { policy, groups };
       const decision = await answerTo(
         { client: deps.client, facts, door: 'api', repositories },
         { ...question, spec: spec as unknown as PipelineSpec | undefined },

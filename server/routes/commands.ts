@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { z } from 'zod';
 import type { Route } from '../../client/operations/row';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
@@ -35,9 +36,16 @@ function parseVerb(c: Context, verbs: readonly Verb[]): Verb {
   return verb;
 }
 
-/** The command of a request, with its actor and reason. @throws ConveyorError `missing-reason`, `invalid-request` */
-async function readCommand(c: Context, verb: Verb, actor: string): Promise<CommandInput> {
-  const { reason, ...given } = await readJson(c, commandRequest);
+/** @throws ConveyorError `missing-reason`, `invalid-request` */
+const readCommand = async (c: Context, verb: Verb, actor: string): Promise<CommandInput> =>
+  buildCommand(await readJson(c, commandRequest), verb, actor);
+
+/** A command with its actor and reason. @throws ConveyorError `missing-reason`, `over-limit`, `invalid-text` */
+export function buildCommand(
+  { reason, ...given }: z.output<typeof commandRequest>,
+  verb: Verb,
+  actor: string,
+): CommandInput {
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
   const command = { ...given, reason, actor };
   rejectInvalidInput(unfitCommand(command));

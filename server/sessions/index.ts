@@ -1,12 +1,14 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { SignOuts } from '../../client/signOuts';
+import { renderSignInFailure } from '../../pages/signIn';
 import type { ServerDeps } from '../deps';
 import { answerFailure } from '../failures';
 import type { RequestGate } from '../gate';
-import { answerHtml, renderFailure } from './answers';
+import { answerSignInPage } from './answers';
 import { SessionKeeper } from './keeper';
 import { SignInLinks } from './links';
+import { Notices } from './notices';
 import { PageProviders } from './providers';
 import { SessionRecords } from './record';
 import { SessionRenewal } from './renewal';
@@ -23,6 +25,9 @@ export interface Sessions {
   readonly viewer: MiddlewareHandler<PageEnv>;
   /** For page routes that change something, after `viewer`: sets `form`. */
   readonly forms: MiddlewareHandler<PageEnv>;
+  readonly notices: Notices;
+  /** Whether the sessions of readers who keep a page open still count. */
+  readonly keeper: Pick<SessionKeeper, 'isValid' | 'isOver'>;
 }
 
 /** Sign-in to the pages (docs/adr/0078). @param strangers the queue of callers who are not known yet */
@@ -48,7 +53,7 @@ export function createSessions(deps: ServerDeps & { readonly signOuts: SignOuts 
   routes.use('/sign-out/*', enter, viewer, forms);
   routes.route('/', signInRoutes({ config, devLogin, now, log, keeper, vault, providers, records, links }));
   routes.route('/', signOutRoutes({ config, keeper, signedOut, providers, records }));
-  return { routes, viewer, forms };
+  return { routes, viewer, forms, notices: new Notices(vault, now), keeper };
 }
 
 const NO_IDENTITIES: ConstructorParameters<typeof PageProviders>[1] = {
@@ -59,5 +64,5 @@ const NO_IDENTITIES: ConstructorParameters<typeof PageProviders>[1] = {
 async function answerSessionFailure(c: Context, error: unknown): Promise<Response> {
   const { status } = answerFailure(c, error);
   const known = error instanceof ConveyorError ? error : conveyorError('internal', { detail: '' });
-  return answerHtml(c, 'That did not work', renderFailure(known), status as 500);
+  return answerSignInPage(c, (frame) => renderSignInFailure(known, frame), status as 500);
 }

@@ -65,6 +65,16 @@ export class SessionKeeper {
     return this.renew(c, origin, session);
   }
 
+  /** Whether a session that was read before still counts. @throws ConveyorError `temporal-unreachable` */
+  async isValid(session: Session): Promise<boolean> {
+    return this.isProven(session) && !(await this.deps.signedOut.has(session, 'soon'));
+  }
+
+  /** Whether this server already knows that a session has ended. */
+  isOver(session: Session): boolean {
+    return !this.isProven(session) || this.deps.signedOut.knows(session);
+  }
+
   /** Removes the cookie. */
   forget(c: Context, origin: string): null {
     clearCookie(c, 'session', origin);

@@ -4,12 +4,13 @@ import { conveyorError } from '../../domain/errors';
 import { toLocalPath } from '../../domain/sessions/localPath';
 import { whyNotFollowed } from '../../domain/sessions/ownForm';
 import { SIGN_IN_MS, type SessionProof } from '../../domain/sessions/session';
+import { renderSignedOutPage, renderSignInPage } from '../../pages/signIn';
 import { sha256 } from '../../sdk/digest';
 import { isSameSecret } from '../../settings/secrets';
 import { findKnownToken } from '../auth';
 import type { ServerDeps } from '../deps';
 import { whyNotLocal } from '../reads';
-import { answerHtml, renderWays, renderSignedOut } from './answers';
+import { answerSignInPage } from './answers';
 import { clearCookie, findOwnOrigin, readCookie, writeCookie } from './browser';
 import type { SessionKeeper } from './keeper';
 import type { SignInLinks } from './links';
@@ -53,7 +54,7 @@ const recordRefusals =
   };
 
 async function offerWays(c: Context, deps: SignInDeps): Promise<Response> {
-  if (c.req.query('signed-out') !== undefined) return answerHtml(c, 'Signed out', renderSignedOut());
+  if (c.req.query('signed-out') !== undefined) return answerSignInPage(c, renderSignedOutPage);
   const origin = requireOrigin(c, deps);
   const to = toLocalPath(c.req.query('to'));
   const providers = deps.providers.list();
@@ -67,7 +68,8 @@ async function offerWays(c: Context, deps: SignInDeps): Promise<Response> {
   const { csrf } = await rememberSession(c, deps, origin, { to, attempt: null });
   const links = logNewLink(c, deps, origin);
   const names = providers.map(({ entry, issuer, pages }) => ({ entry, name: `${issuer.issuer} (${pages.client})` }));
-  return answerHtml(c, 'Sign in', renderWays({ to, providers: names, tokenForm: hasForm ? csrf : null, links }));
+  const ways = { to, providers: names, tokenForm: hasForm ? csrf : null, links };
+  return answerSignInPage(c, (frame) => renderSignInPage(ways, frame));
 }
 
 async function takeProviderAnswer(c: Context, deps: SignInDeps): Promise<Response> {

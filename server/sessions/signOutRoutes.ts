@@ -1,8 +1,9 @@
 import { Hono, type Context } from 'hono';
 import { formatTime } from '../../domain/text';
 import type { Session } from '../../domain/sessions/session';
+import { renderCopiesPage } from '../../pages/signIn';
 import type { SessionSettings } from '../../settings/sessions';
-import { answerHtml, renderCopies } from './answers';
+import { answerSignInPage } from './answers';
 import { findOwnOrigin } from './browser';
 import type { SessionKeeper } from './keeper';
 import type { PageProviders } from './providers';
@@ -46,7 +47,7 @@ async function endSession(
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     deps.records.signedOut(c, principal, { outcome: 'unknown', result: `${result}: ${detail}` });
-    return answerHtml(c, 'Signed out of this browser only', renderCopies(detail, formatTime(session.untilMs)), 503);
+    return answerSignInPage(c, (frame) => renderCopiesPage(detail, formatTime(session.untilMs), frame), 503);
   }
   deps.records.signedOut(c, principal, { outcome: 'accepted', result });
   return c.redirect('/sign-in?signed-out', 303);

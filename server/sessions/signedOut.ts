@@ -38,6 +38,14 @@ export class SignedOut {
     return latest !== null && latest !== after;
   }
 
+  /** Whether a look of this server has already found its end; no call to Temporal. */
+  knows({ id, principal, after }: Session): boolean {
+    const [own, all] = [workflowIds.signOut(id), workflowIds.signOutEverywhere(principal)].map(
+      (workflowId) => this.looks.get(workflowId)?.run ?? null,
+    );
+    return own != null || (all != null && all !== after);
+  }
+
   /** The last sign-out everywhere, for a session that begins now. @throws ConveyorError `temporal-unreachable` */
   last(principal: string): Promise<string | null> {
     return this.look(workflowIds.signOutEverywhere(principal));

@@ -3,7 +3,7 @@ import { SESSION_LIMITS } from '../../domain/limits';
 import { isSameSecret } from '../../settings/secrets';
 
 /** A value for one purpose is never taken for another. */
-export type Purpose = 'session' | 'sign-in';
+export type Purpose = 'session' | 'sign-in' | 'notice';
 
 /** Name, value and attributes together have 4,096 bytes. */
 const MAX_COOKIE_BYTES = SESSION_LIMITS.cookie.max;

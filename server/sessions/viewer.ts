@@ -71,7 +71,8 @@ export const acceptForms =
   (vault: Vault, deps: Pick<ServerDeps, 'config'>): MiddlewareHandler<PageEnv> =>
   async (c, next) => {
     if (['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)) return next();
-    const session = c.get('session');
+    // A program with a token has no session: forms are for people.
+    const session = c.get('session') ?? null;
     if (session === null) throw refuseForm('you are not signed in, or no longer');
     requireOwnPage(c, findOwnOrigin(c, deps.config.sessions));
     const form = await readForm(c);
@@ -108,9 +109,11 @@ function toCaller({ principal, groups, untilMs, proof }: Session, { client, clie
   return { ...identity, client: isVouched ? clientAs(identity) : client };
 }
 
-/** A request that shows its answer as a page; a script or a stream cannot sign in. */
+/** A request that shows its answer as a page; a script, a stream or a program that reads JSON cannot sign in. */
 const isPagePath = (c: PageContext): boolean =>
-  c.req.method === 'GET' && (c.req.header('sec-fetch-mode') ?? 'navigate') === 'navigate';
+  c.req.method === 'GET' &&
+  !c.req.path.endsWith('.json') &&
+  (c.req.header('sec-fetch-mode') ?? 'navigate') === 'navigate';
 
 function toSignIn(c: PageContext): string {
   const { pathname, search } = new URL(c.req.url);

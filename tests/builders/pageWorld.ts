@@ -98,6 +98,7 @@ export const baking = (): ReleaseStatus =>
       action({
         name: 'approve',
         type: 'manual-pick',
+        accepts: { pick: 'the decision is recorded, and the release follows it' },
         state: 'blocked',
         startedAt: null,
         endedAt: null,
@@ -122,6 +123,11 @@ export const baking = (): ReleaseStatus =>
         needs: ['deploy-eu'],
       }),
     ],
+    accepts: {
+      pause: 'no further action starts, and running deploys pause',
+      cancel: 'running actions are cancelled and nothing else starts',
+      revert: 'its running deploys are reverted, a rollback undoes those that succeeded, and nothing else starts',
+    },
     timeline: [
       { at: at('14:01:20'), kind: 'started', text: 'by user:alice' },
       { at: at('14:01:29'), kind: 'action-succeeded', text: 'build' },
@@ -131,6 +137,14 @@ export const baking = (): ReleaseStatus =>
 
 export const running = (): DeployStatus =>
   deploy({
+    accepts: {
+      pause: 'no further update starts; health checks continue, and may still revert it unless --no-revert was given',
+      cancel: 'it stops; tasks already updated stay on the new version',
+      revert: 'every task that it updated goes back to its previous version',
+      'skip-phase': 'the remaining updates of phase half are cancelled; the next phase covers them',
+      'skip-bake': 'phase half continues without baking',
+      'skip-health-check': 'the verdict of the check is shown, but does not count',
+    },
     summary: 'phase half bakes until 2026-11-20T14:04:52.000Z: errors and latency are within their limits',
     phases: [
       phase({
@@ -197,6 +211,12 @@ export const busyPipeline = (): PipelineStatus =>
   pipeline({
     labels: { team: 'storage', tier: '1' },
     inputs: [{ name: 'source', kind: 'source', version: '14', metadata: {} }],
+    accepts: {
+      unhold: 'deploys start again',
+      freeze: 'nothing starts, and running deploys pause before their next phase; reverts continue',
+      'allow-artifact': 'it may be deployed again',
+      undeploy: 'its units are removed once no other pipeline uses its offers',
+    },
     schedule: { mode: 'calendar', gates: 'deploys', next: at('18:00:00'), timezone: 'Europe/Berlin' },
     held: { actor: 'user:alice', at: at('13:40:00'), reason: 'the load balancer is being replaced' },
     state: 'held',

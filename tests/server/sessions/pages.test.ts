@@ -43,6 +43,16 @@ test('a program reads the JSON of pages with a token, and is not led anywhere wi
   expect((await app.request('/pipelines/kvstore.json', { headers })).status).toBe(200);
 });
 
+test('a program with a cookie that is no session any more gets 401 for JSON, and is led nowhere', async () => {
+  const browser = new Browser(pages());
+  await browser.signIn(provider, 'alice', '/');
+  expect((await browser.get('/pipelines/kvstore.json')).status).toBe(200);
+  for (const name of browser.cookies.keys()) browser.cookies.set(name, 'old');
+  const answer = await browser.get('/pipelines/kvstore.json');
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'application/json']);
+  expect((await browser.get('/pipelines/kvstore')).status).toBe(303);
+});
+
 test('a session opens no route of the API', async () => {
   const browser = new Browser(pages());
   await browser.signIn(provider, 'alice', '/');

@@ -72,7 +72,9 @@ describe('a person who signs in with the identity provider', () => {
     const signIn = [signInOf(provider), signInOf(provider, { issuer: 'https://other.example.com' })];
     const browser = new Browser(world({ config: { signIn } }));
     const { status, text } = await textOf(await browser.get('/sign-in?to=/page'));
-    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+    const links = [...text.matchAll(/href="(\/sign-in\?with=[^"]+)"/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&'),
+    );
     expect([status, links.length]).toEqual([200, 2]);
     const begun = await browser.get(links[0] ?? '');
     expect(begun.headers.get('location')).toContain(provider.issuer);
@@ -278,8 +280,10 @@ test('a server that does not know its address signs no one in under a name that 
   expect([status, text]).toEqual([403, expect.stringContaining('sessions.url')]);
 });
 
-test('pages of the sign-in load nothing and are in no frame of another site', async () => {
-  const { headers } = await new Browser(world({ config: { signIn: [] } })).get('/sign-in');
-  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+test('pages of the sign-in look like all pages, load only from this server, and are in no frame of another site', async () => {
+  const answer = await new Browser(world({ config: { signIn: [] } })).get('/sign-in');
+  const { headers } = answer;
+  expect(await answer.text()).toContain('<nav aria-label="Pages">');
+  expect(headers.get('content-security-policy')).toContain("default-src 'self'");
   expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
 });

@@ -1,0 +1,164 @@
+import { serve, type ServerType } from '@hono/node-server';
+import { existsSync, readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import type { DeployStatus } from '../../domain/views';
+import { CONFIG } from '../builders/accessWorld';
+import { buttonWorld } from '../builders/buttonWorld';
+import { revertedDeploy } from '../builders/cliSamples';
+import { pageWorld, running } from '../builders/pageWorld';
+
+const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'];
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const DEPLOY = '/releases/kvstore/13/deploy';
+const SLOW_MS = 120_000;
+
+const inBrowser = existsSync(EXECUTABLE) ? describe : describe.skip;
+if (!existsSync(EXECUTABLE)) console.warn(`no page was opened: there is no browser at ${EXECUTABLE}`);
+
+/** Faults that axe finds: a rule and the elements. */
+async function findFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate<string[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | ')))`,
+  );
+}
+
+/** Presses Tab until the element with this text has the focus, as a person without a mouse does. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let nth = 0; nth < 80; nth += 1) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+  }
+  throw new Error(`no key leads to ${selector}`);
+}
+
+/** A server at a port of this machine whose only deploy is `now`. */
+async function openWorld() {
+  const state = { now: running(), away: false };
+  const plain = pageWorld();
+  const world = buttonWorld(
+    {
+      status: async (id) => {
+        if (state.away) throw new Error('away');
+        return id === state.now.id ? state.now : plain.client.status(id);
+      },
+      command: (id, verb) => {
+        if (verb === 'revert') state.now = reverting();
+        return Promise.resolve({ id, accepted: true, effect: 'every task that it updated goes back' });
+      },
+    },
+    { ...CONFIG, sessions: {} },
+  );
+  const clock = setInterval(() => void (world.clock.ms = Date.now()), 100);
+  const server = await new Promise<ServerType>((resolve) => {
+    const started: ServerType = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, () =>
+      resolve(started),
+    );
+  });
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const close = () => (clearInterval(clock), server.close());
+  return { state, origin, close };
+}
+
+const reverting = (): DeployStatus => ({
+  ...running(),
+  ...{
+    state: 'reverting',
+    summary: 'reverting: customers see errors',
+    accepts: { pause: 'the revert starts no further update' },
+  },
+});
+
+inBrowser('a person with a keyboard', () => {
+  let [browser, world]: [Browser | undefined, Awaited<ReturnType<typeof openWorld>> | undefined] = [
+    undefined,
+    undefined,
+  ];
+  beforeAll(async () => {
+    const { chromium } = await import('playwright-core');
+    browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGS });
+    world = await openWorld();
+  }, SLOW_MS);
+  afterAll(async () => {
+    await browser?.close();
+    world?.close();
+  });
+
+  test(
+    'signs in, reverts a deploy, and sees it go back without a reload',
+    async () => {
+      const { state, origin } = world!;
+      const page = await browser!.newPage();
+      page.setDefaultTimeout(60_000);
+      const errors: string[] = [];
+      page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
+      await page.goto(`${origin}/sign-in?to=${DEPLOY}`);
+      const faults = [await findFaults(page)];
+      await tabTo(page, '#token');
+      await page.keyboard.type('dev:user:alice');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${origin}${DEPLOY}`);
+      faults.push(await findFaults(page));
+      await tabTo(page, '[action$="/commands/revert"] button');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#confirm');
+      faults.push(await findFaults(page));
+      await tabTo(page, 'textarea');
+      await page.keyboard.type('customers see errors');
+      await tabTo(page, '#confirm button');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#done');
+      faults.push(await findFaults(page));
+      expect(await page.textContent('h1')).toContain('reverting');
+      await page.evaluate('window.mark = 1');
+      state.now = revertedDeploy();
+      await page.waitForFunction('document.querySelector("h1").textContent.includes("reverted")');
+      expect(await page.evaluate('window.mark')).toBe(1);
+      faults.push(await findFaults(page));
+      expect([faults.flat(), errors]).toEqual([[], []]);
+      await page.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    'keeps the focus, and the parts that do not change, while a page changes',
+    async () => {
+      const { state, origin } = world!;
+      state.now = running();
+      const page = await browser!.newPage();
+      page.setDefaultTimeout(60_000);
+      await page.goto(`${origin}${DEPLOY}`);
+      await page.evaluate('window.kept = document.querySelector("#units"); document.querySelector(".scroll").focus()');
+      const focused = await page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
+      state.now = { ...running(), summary: 'phase half is about to end', version: 'kv:99' };
+      await page.waitForFunction('document.querySelector("#facts").textContent.includes("about to end")');
+      expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(focused);
+      expect(await page.evaluate('window.kept === document.querySelector("#units")')).toBe(true);
+      await page.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    'reads since when a page is old while its server has no answer, and again once it has',
+    async () => {
+      const { state, origin } = world!;
+      state.now = running();
+      const page = await browser!.newPage();
+      page.setDefaultTimeout(60_000);
+      await page.goto(`${origin}${DEPLOY}`);
+      const shown = await page.textContent('#facts');
+      await page.waitForTimeout(1_500);
+      state.away = true;
+      await page.waitForFunction('document.querySelector("#live").textContent.includes("This page is as of 20")');
+      expect(await page.textContent('#facts')).toBe(shown);
+      state.away = false;
+      await page.waitForFunction('document.querySelector("#live").textContent === ""');
+      await page.close();
+    },
+    SLOW_MS,
+  );
+});
