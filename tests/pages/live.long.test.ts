@@ -34,6 +34,15 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`no key leads to ${selector}`);
 }
 
+/** The policy of pages lets no page wait for an expression by itself. */
+async function waitUntil(page: Page, expression: string): Promise<void> {
+  for (let nth = 0; nth < 300; nth += 1) {
+    if (await page.evaluate<boolean>(expression)) return;
+    await page.waitForTimeout(200);
+  }
+  throw new Error(`never: ${expression}`);
+}
+
 /** A server at a port of this machine whose only deploy is `now`. */
 async function openWorld() {
   const state = { now: running(), away: false };
@@ -58,7 +67,11 @@ async function openWorld() {
     );
   });
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
-  const close = () => (clearInterval(clock), server.close());
+  const close = (): void => {
+    clearInterval(clock);
+    server.close();
+    if ('closeAllConnections' in server) server.closeAllConnections();
+  };
   return { state, origin, close };
 }
 
@@ -114,7 +127,7 @@ inBrowser('a person with a keyboard', () => {
       expect(await page.textContent('h1')).toContain('reverting');
       await page.evaluate('window.mark = 1');
       state.now = revertedDeploy();
-      await page.waitForFunction('document.querySelector("h1").textContent.includes("reverted")');
+      await waitUntil(page, 'document.querySelector("h1").textContent.includes("reverted")');
       expect(await page.evaluate('window.mark')).toBe(1);
       faults.push(await findFaults(page));
       expect([faults.flat(), errors]).toEqual([[], []]);
@@ -134,7 +147,7 @@ inBrowser('a person with a keyboard', () => {
       await page.evaluate('window.kept = document.querySelector("#units"); document.querySelector(".scroll").focus()');
       const focused = await page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
       state.now = { ...running(), summary: 'phase half is about to end', version: 'kv:99' };
-      await page.waitForFunction('document.querySelector("#facts").textContent.includes("about to end")');
+      await waitUntil(page, 'document.querySelector("#facts").textContent.includes("about to end")');
       expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(focused);
       expect(await page.evaluate('window.kept === document.querySelector("#units")')).toBe(true);
       await page.close();
@@ -153,10 +166,10 @@ inBrowser('a person with a keyboard', () => {
       const shown = await page.textContent('#facts');
       await page.waitForTimeout(1_500);
       state.away = true;
-      await page.waitForFunction('document.querySelector("#live").textContent.includes("This page is as of 20")');
+      await waitUntil(page, 'document.querySelector("#live").textContent.includes("This page is as of 20")');
       expect(await page.textContent('#facts')).toBe(shown);
       state.away = false;
-      await page.waitForFunction('document.querySelector("#live").textContent === ""');
+      await waitUntil(page, 'document.querySelector("#live").textContent === ""');
       await page.close();
     },
     SLOW_MS,
