@@ -13,6 +13,10 @@ const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const DEPLOY = '/releases/kvstore/13/deploy';
 const SLOW_MS = 120_000;
+const SCREENS = [
+  [360, 'dark'],
+  [1280, 'light'],
+] as const;
 
 const inBrowser = existsSync(EXECUTABLE) ? describe : describe.skip;
 if (!existsSync(EXECUTABLE)) console.warn(`no page was opened: there is no browser at ${EXECUTABLE}`);
@@ -117,7 +121,13 @@ inBrowser('a person with a keyboard', () => {
       await tabTo(page, '[action$="/commands/revert"] button');
       await page.keyboard.press('Enter');
       await page.waitForSelector('#confirm');
-      faults.push(await findFaults(page));
+      for (const [width, colorScheme] of SCREENS) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        faults.push(await findFaults(page));
+        const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(wide)).toBe(0);
+      }
       await tabTo(page, 'textarea');
       await page.keyboard.type('customers see errors');
       await tabTo(page, '#confirm button');
@@ -131,6 +141,9 @@ inBrowser('a person with a keyboard', () => {
       expect(await page.evaluate('window.mark')).toBe(1);
       faults.push(await findFaults(page));
       expect([faults.flat(), errors]).toEqual([[], []]);
+      await page.goto(`${origin}/pipelines/kvstore/commands/hold`);
+      expect(await page.textContent('#refusal')).toContain('it does not accept this now');
+      expect(await findFaults(page)).toEqual([]);
       await page.close();
     },
     SLOW_MS,
