@@ -2,7 +2,7 @@ import { parseId } from './ids';
 import type { Verb } from './verbs';
 import type { AcceptedVerbs, ActionView, DeployStatus, PipelineStatus, ReleaseStatus } from './views';
 
-/** The commands that a pipeline, release or deploy accepts now, whoever gives them. */
+/** The commands that a pipeline, release or deploy accepts now. The rights of a person are decided elsewhere. */
 
 export interface OfferedCommand {
   readonly verb: Verb;

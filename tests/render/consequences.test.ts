@@ -23,7 +23,7 @@ describe('the effect of a command in numbers', () => {
     ['skip-phase', 'It leaves 1 task of phase half to phase completion.'],
     ['skip-bake', 'It saves 2m 42s of the bake of phase half.'],
     ['skip-health-check', 'It has 2 checks with 2 verdicts now, 0 of them unhealthy.'],
-  ])('of %s on a deploy', (verb, words) => expect(say(ofDeploy, verb)).toBe(words));
+  ])('%s counts phases, tasks and checks of a deploy', (verb, words) => expect(say(ofDeploy, verb)).toBe(words));
 
   test('counts the tasks of the whole plan, and says that none goes back before the first update', () => {
     const planned = { tasks: 40, phases: [] };
@@ -33,7 +33,7 @@ describe('the effect of a command in numbers', () => {
     expect(say(given, 'revert')).toBe('It stops 2 phases. It has updated no task yet, so none goes back.');
   });
 
-  test('of a release counts its actions and the tasks of its deploys', () => {
+  test('a command to a release counts its actions and the tasks of its deploys', () => {
     const given = { ...ofDeploy, holdsOnRevert: false };
     const target = 'kvstore/13';
     expect(say(given, 'cancel', { target })).toBe(
@@ -45,7 +45,7 @@ describe('the effect of a command in numbers', () => {
     expect(say(given, 'pause', { target })).toMatch(/^3 actions wait until it is resumed; 1 action is running\./);
   });
 
-  test('of a rollback names its deploys', () => {
+  test('a rollback counts its deploys', () => {
     const ended = deploy({ state: 'ended', outcome: 'succeeded', planned: { tasks: 12, phases: [] } });
     const given = scene({ release: succeeded(12), deploys: [ended] });
     expect(say(given, 'revert', { target: 'kvstore/12' })).toBe(
@@ -53,7 +53,7 @@ describe('the effect of a command in numbers', () => {
     );
   });
 
-  test('of a pick names the artifacts that it approves, and the actions after it', () => {
+  test('a pick names the artifacts that it approves, and the actions after it', () => {
     const target = 'kvstore/13/approve';
     expect(say(ofDeploy, 'pick', { target, approve: true })).toMatch(
       /^It approves source@13 and executable@kv:13.*\. 2 actions may follow: deploy-eu and report\.$/,
@@ -63,7 +63,7 @@ describe('the effect of a command in numbers', () => {
     );
   });
 
-  test('of an approval counts those that are missing', () => {
+  test('an approval counts those that are missing', () => {
     const approval = { needed: 3, by: ['user:sam'], notBy: 'user:alice' };
     const waiting = release({ actions: [action({ name: 'deploy', state: 'blocked', approval })] });
     expect(say(scene({ release: waiting }), 'pick', { approve: true })).toContain(
@@ -71,7 +71,7 @@ describe('the effect of a command in numbers', () => {
     );
   });
 
-  test('of a pipeline counts its releases, its waits and its production', () => {
+  test('a command to a pipeline counts its releases and its production', () => {
     const given = scene({ pipeline: { ...busyPipeline(), active: [13, 14] } });
     const target = 'kvstore';
     expect(say(given, 'freeze', { target })).toBe('2 releases are under way.');

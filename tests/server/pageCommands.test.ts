@@ -172,7 +172,7 @@ describe('a page about a command', () => {
     expect([refused.status, await refused.text()]).toEqual([409, expect.stringMatching(/Refused\..*it has ended/s)]);
   });
 
-  test('without what the command needs says that it is not accepted now', async () => {
+  test('says that a command is not accepted now, and knows no other verbs and ids', async () => {
     const alice = await buttonWorld().signIn('user:alice');
     const refused = await alice.get(`${DEPLOY}/commands/resume`);
     expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('does not accept this now')]);

@@ -163,7 +163,7 @@ describe('a stream of a page', () => {
     expect(browser.got.text).toMatch(/\n\n:\n\n$/);
   });
 
-  test('of a browser that reads nothing ends, so that it takes no memory', async () => {
+  test('ends if its browser reads nothing, so that it takes no memory', async () => {
     const { state, open, pass, streams } = world();
     await open();
     for (let nth = 0; nth < 20; nth += 1) {
