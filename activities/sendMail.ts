@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { Context } from '@temporalio/activity';
 import { createTransport } from 'nodemailer';
 import { conveyorError } from '../domain/errors';
+import { isLoopback } from '../domain/loopback';
 import { nameMail, writeMail } from '../domain/notify/email';
 import type { ReceiverFacts } from '../domain/notify/format';
 import type { Notice } from '../domain/notify/notice';
@@ -64,8 +65,6 @@ function describeConnection({ receiver: { target, key }, account: { login } }: M
     disableUrlAccess: true,
   };
 }
-
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 
 class RefusedRecipients extends Error {
   constructor(addresses: readonly string[]) {

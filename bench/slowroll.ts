@@ -117,7 +117,7 @@ async function measureSlowroll(): Promise<void> {
     { length: FLEET_HOSTS },
     (_, nth) => `${nameHost(nth)}\t{"region":"${BENCH_REGIONS[nth % 3]}"}\n`,
   );
-  writeFileSync(join(folder, 'hosts.log'), hostLines.join(''));
+  writeFileSync(join(folder, 'hosts.log'), hostLines.join(''), { mode: 0o600 });
   hostLines.length = 0;
   let fleet = openFleet();
   decidePhase(fleet, 0, '1', 100);

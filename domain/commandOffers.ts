@@ -23,7 +23,7 @@ export interface OfferedCommand {
 /** Known-bad artifacts, and users of offers, that get a command of their own. */
 const MOST_CHOICES = 20;
 
-const toOffers = (accepts: AcceptedVerbs | undefined, target: string): OfferedCommand[] =>
+const toOfferedCommands = (accepts: AcceptedVerbs | undefined, target: string): OfferedCommand[] =>
   Object.entries(accepts ?? {}).map(([verb, effect]) => ({ verb: verb as Verb, target, effect }));
 
 /** Without inputs that only the status knows, a verb is offered once for each of their values. */
@@ -32,7 +32,7 @@ export function listPipelineOffers({ id, accepts, knownBad, offers = [] }: Pipel
   const users = [...new Set(offers.flatMap((offer) => offer.users.map(({ user }) => user)))];
   const effect = 'its offers no longer wait for that deploy; if it runs again and wishes for them, it is a user again';
   return [
-    ...toOffers(accepts, id).flatMap((offer) =>
+    ...toOfferedCommands(accepts, id).flatMap((offer) =>
       offer.verb === 'allow-artifact'
         ? knownBad
             .slice(-MOST_CHOICES)
@@ -49,7 +49,7 @@ export function listDeployOffers(deploy: DeployStatus): OfferedCommand[] {
   const { id, state, outcome, accepts, undone, phases } = deploy;
   if (state === 'ended') return outcome === 'succeeded' && undone === undefined ? [offerRollback(id)] : [];
   const phase = phases.find((one) => one.state === 'running')?.name;
-  return toOffers(accepts, id).map((offer) =>
+  return toOfferedCommands(accepts, id).map((offer) =>
     phase !== undefined && (offer.verb === 'skip-phase' || offer.verb === 'skip-bake') ? { ...offer, phase } : offer,
   );
 }
@@ -72,7 +72,7 @@ export function listReleaseOffers(release: ReleaseStatus, deploys: readonly Depl
     ];
   }
   const only = findOnlyDeploy(release, deploys);
-  const own = toOffers(accepts, id).filter(({ verb }) => only === undefined || !goesToDeploy(release, verb));
+  const own = toOfferedCommands(accepts, id).filter(({ verb }) => only === undefined || !goesToDeploy(release, verb));
   const deployed = only === undefined ? [] : listDeployOffers(only).filter(({ verb }) => goesToDeploy(release, verb));
   return [...actions.flatMap((action) => listActionOffers(id, action)), ...own, ...deployed];
 }
@@ -96,7 +96,7 @@ function goesToDeploy({ state, actions }: ReleaseStatus, verb: Verb): boolean {
 }
 
 function listActionOffers(release: string, { name, accepts, deploy, state }: ActionView): OfferedCommand[] {
-  return toOffers(accepts, `${release}/${name}`).flatMap((offer): OfferedCommand[] => {
+  return toOfferedCommands(accepts, `${release}/${name}`).flatMap((offer): OfferedCommand[] => {
     if (offer.verb !== 'pick') return deploy !== null && state === 'running' ? [] : [offer];
     return [
       { ...offer, approve: true },

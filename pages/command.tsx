@@ -18,7 +18,7 @@ export function renderCommandPage(model: CommandModel, frame: Frame): string {
   const title = `${describeCommand(command)}: ${command.target}`;
   return toDocument(
     <Layout frame={frame} title={title} heading={<bdi>{title}</bdi>} above={<IdLink id={command.target} />} isFailure>
-      {refusal === null ? null : <Refusal refusal={forPeople(refusal, frame.view)} />}
+      {refusal === null ? null : <CommandRefusal refusal={forPeople(refusal, frame.view)} />}
       {effect === null ? null : (
         <ul id="effects" class="effects">
           {consequences.map((sentence) => (
@@ -41,7 +41,7 @@ export function renderCommandPage(model: CommandModel, frame: Frame): string {
   );
 }
 
-function Refusal({ refusal: { message, hint } }: { readonly refusal: NonNullable<CommandModel['refusal']> }) {
+function CommandRefusal({ refusal: { message, hint } }: { readonly refusal: NonNullable<CommandModel['refusal']> }) {
   return (
     <div id="refusal" class="refusal" role="alert">
       <p>

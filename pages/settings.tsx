@@ -17,7 +17,7 @@ export function renderSettingsPage(given: SettingsModel, frame: Frame): string {
       {account === null ? (
         <Anonymous reads={reads} signsIn={frame.signsIn} />
       ) : (
-        <AccountFacts account={account} token={token} view={frame.view} />
+        <AccountSection account={account} token={token} view={frame.view} />
       )}
       {account === null ? null : <SessionSection account={account} frame={frame} />}
       {account === null ? null : <RuleSections account={account} />}
@@ -48,7 +48,7 @@ interface AccountProps {
   readonly view: View;
 }
 
-function AccountFacts({ account: { principal, groups }, token, view }: AccountProps) {
+function AccountSection({ account: { principal, groups }, token, view }: AccountProps) {
   const named = groups.map(({ name, from }) => `${name} (${from.map((one) => SOURCES[one]).join(' and ')})`);
   const until = token?.expiresAt ?? null;
   return (
@@ -111,7 +111,7 @@ function SessionSection({
 }
 
 const MOST_RULES = 100;
-const MOST_NAMES = 12;
+const MOST_SHOWN_NAMES = 12;
 
 /** Every rule of the platform, with those that apply first. */
 function RuleSections({ account: { rules, decisions, principal } }: { readonly account: KnownReader }) {
@@ -148,9 +148,9 @@ function RuleSections({ account: { rules, decisions, principal } }: { readonly a
 }
 
 const shortNames = (names: readonly string[]): string =>
-  names.length <= MOST_NAMES
+  names.length <= MOST_SHOWN_NAMES
     ? names.join(', ')
-    : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
+    : `${names.slice(0, MOST_SHOWN_NAMES).join(', ')} and ${names.length - MOST_SHOWN_NAMES} more`;
 
 const MOST_SETTINGS = 60;
 

@@ -141,7 +141,7 @@ function ShareBar({ share }: { readonly share: number | null }) {
   );
 }
 
-/** What holds each release, until when, and when it will be everywhere. */
+/** The reason that holds each release, until when, and when it will be everywhere. */
 function WhereWaits({ found, view }: { readonly found: WhereView; readonly view: View }) {
   const lines = found.releases.flatMap((row) => whereWaitLines(row, view, NO_COLORS));
   return lines.length === 0 ? null : (

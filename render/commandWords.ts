@@ -12,7 +12,7 @@ const VERB_WORDS: { readonly [V in Verb]?: string } = {
   'override-offer': 'Override the offer for',
 };
 
-/** What a button does, such as `Approve deploy-eu`, `Skip phase half`, `Revert`. */
+/** The words of a button, such as `Approve deploy-eu`, `Skip phase half`, `Revert`. */
 export function describeCommand(command: Omit<OfferedCommand, 'effect'>): string {
   const { verb, target, approve, artifact, user, phase } = command;
   const words = VERB_WORDS[verb] ?? `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;

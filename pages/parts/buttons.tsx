@@ -23,7 +23,7 @@ export function Buttons({ buttons, frame }: ButtonsProps) {
         <ul class="offers">
           {commands.map((command) => (
             <li id={toOfferId(command)}>
-              <Offer command={command} view={frame.view} />
+              <CommandChoice command={command} view={frame.view} />
             </li>
           ))}
         </ul>
@@ -60,7 +60,7 @@ function WaysIn({ frame: { signsIn, path } }: Pick<ButtonsProps, 'frame'>) {
   );
 }
 
-function Offer({ command, view }: { readonly command: OfferedCommand; readonly view: View }) {
+function CommandChoice({ command, view }: { readonly command: OfferedCommand; readonly view: View }) {
   const shown = forPeople(command, view);
   return (
     <form method="get" action={getCommandPath(command)}>

@@ -67,7 +67,7 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
             <ul>
               {PLACES.map(([place, name]) => (
                 <li>
-                  <a href={place} {...(isCurrent(place, path) ? { 'aria-current': 'page' } : {})}>
+                  <a href={place} {...(isCurrentPlace(place, path) ? { 'aria-current': 'page' } : {})}>
                     {name}
                   </a>
                 </li>
@@ -129,7 +129,7 @@ function ViewerPlace({ frame: { viewer, csrf, signsIn, path } }: Pick<LayoutProp
   );
 }
 
-const isCurrent = (place: string, path: string): boolean => path.split('?')[0] === place;
+const isCurrentPlace = (place: string, path: string): boolean => path.split('?')[0] === place;
 
 /** The whole text of a page. */
 export const toDocument = (page: { toString(): string }): string => `<!doctype html>${page.toString()}`;

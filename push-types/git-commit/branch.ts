@@ -4,14 +4,14 @@
 export type FileState = { readonly text: string } | { readonly trouble: string };
 
 /** A commit of the branch. */
-export interface CommitInfo {
+export interface BranchCommit {
   readonly id: string;
   readonly parent: string | undefined;
   readonly author: string;
   readonly message: string;
 }
 
-export interface BranchChange {
+export interface FieldCommit {
   readonly base: string;
   /** The new text of each file. */
   readonly files: ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ export interface BranchChange {
   readonly at: number;
 }
 
-export interface Branch {
+export interface DeployBranch {
   /** Fetches the branch, and returns its newest commit. @throws AwayError, RefusedError */
   refresh(): Promise<string>;
   /** Files at a revision that is there, by path. */
@@ -28,12 +28,12 @@ export interface Branch {
   /** Whether the history of a revision holds a commit; `unknown` for a revision that is not of this branch. */
   relate(revision: string, commit: string): Promise<'holds' | 'lacks' | 'unknown'>;
   /** The commits whose message has this line, the newest first. */
-  findCommits(tip: string, line: string): Promise<readonly CommitInfo[]>;
+  findCommits(tip: string, line: string): Promise<readonly BranchCommit[]>;
   /** The last commits that changed a file, the newest first. */
-  listChanges(tip: string, path: string): Promise<readonly CommitInfo[]>;
+  listChanges(tip: string, path: string): Promise<readonly BranchCommit[]>;
   /** Makes a commit, which nothing refers to before it is pushed. @throws RefusedError */
-  commit(change: BranchChange): Promise<string>;
-  /** Pushes without force; `stale` if somebody else has pushed meanwhile. @throws AwayError, RefusedError */
+  commit(change: FieldCommit): Promise<string>;
+  /** Pushes without force; `stale` if another has pushed meanwhile. @throws AwayError, RefusedError */
   push(commit: string): Promise<'pushed' | 'stale'>;
 }
 

@@ -1,16 +1,19 @@
 import { ExtensionError } from '../../sdk';
 import type { Memory } from '../../sdk/updates';
-import { AwayError, type Branch } from './branch';
+import { AwayError, type DeployBranch } from './branch';
 import type { CommitState } from './commitState';
-import { RepositoryFleet, type RepositoryOptions } from './repositoryFleet';
+import { RepositoryFleet, type RepositoryFleetOptions } from './repositoryFleet';
 import type { GitCommitSettings } from './settings';
-import { readConfigUnits, type ConfigUnits, type UnitDefinition } from './units';
+import { readGitUnits, type ConfigUnits, type UnitDefinition } from './units';
 import type { Watcher } from './watcher';
 
-export interface CommitFleetOptions extends Pick<RepositoryOptions, 'memory' | 'now' | 'log' | 'onLook' | 'onStep'> {
+export interface CommitFleetOptions extends Pick<
+  RepositoryFleetOptions,
+  'memory' | 'now' | 'log' | 'onLook' | 'onStep'
+> {
   readonly settings: GitCommitSettings;
   /** By the name of the repository. */
-  readonly branches: ReadonlyMap<string, Branch>;
+  readonly branches: ReadonlyMap<string, DeployBranch>;
   readonly watcher: (environment: string) => Watcher | undefined;
 }
 
@@ -47,7 +50,7 @@ export class CommitFleet {
 
   /** The units of a config, without a look at Git. */
   readConfig(config: Readonly<Record<string, unknown>>, pipeline: string): ConfigUnits {
-    return readConfigUnits(this.options.settings, config, pipeline);
+    return readGitUnits(this.options.settings, config, pipeline);
   }
 
   labels(unit: string): Readonly<Record<string, string>> {

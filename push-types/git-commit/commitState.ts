@@ -148,7 +148,7 @@ export function viewState(
   return view;
 }
 
-/** A change begins: what was before is kept until it is in Git. */
+/** A change begins: the value before it is kept until it is in Git. */
 export function openSlot(state: CommitState, unit: string, index: number): void {
   const { version, update } = unitOf(state, unit).slots[index] ?? newSlot('');
   listBySlot(state, 'opened', unit)[index] = { version, update };

@@ -9,7 +9,7 @@ export class ValueError extends Error {
 }
 
 const TAG = /^\w[\w.-]{0,127}$/;
-const DIGEST = /^sha(256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
+const IMAGE_DIGEST = /^sha(256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
 
 /**
  * The text for a version. A revert brings no artifacts: then the text of before is known, or follows from the version.
@@ -25,14 +25,14 @@ export function findFieldValue(
   const before = known[version];
   if (before !== undefined && (digest === undefined || before.includes(digest))) return before;
   const needsDigest = value.includes('{digest}');
-  if (needsDigest && digest === undefined && !DIGEST.test(version))
+  if (needsDigest && digest === undefined && !IMAGE_DIGEST.test(version))
     throw new ValueError(`${version} has no digest, which the field needs: let the finder or the build give one`);
   const text = value.replaceAll('{version}', version).replaceAll('{digest}', digest ?? version);
   if ('pin' in field && field.pin === 'tag' && !TAG.test(text))
     throw new ValueError(
       `${JSON.stringify(text)} is no tag of an image: write a value such as {version} that makes one`,
     );
-  if ('pin' in field && field.pin === 'digest' && !DIGEST.test(text))
+  if ('pin' in field && field.pin === 'digest' && !IMAGE_DIGEST.test(text))
     throw new ValueError(`${JSON.stringify(text)} is no digest of an image, such as sha256:…`);
   if (/[\u0000-\u001f\u007f]/.test(text) || text.trim() !== text || text === '')
     throw new ValueError(`${JSON.stringify(text)} is no text of one line`);

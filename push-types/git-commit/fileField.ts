@@ -1,5 +1,6 @@
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, parseAllDocuments, Scalar, type Document } from 'yaml';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
+import { quoteScalar } from './fieldQuote';
 import type { FieldPlace } from './deployConfig';
 
 /**
@@ -13,22 +14,24 @@ export class FieldError extends Error {
 }
 
 /** The value of the field: a tag, a digest or a text. @throws FieldError */
-export const readField = (text: string, place: FieldPlace): string => locateField(text, place).value;
+export const readFileField = (text: string, place: FieldPlace): string => locateField(text, place).value;
 
 /** The file with another value in the field. Returns the same text if the field has it already. @throws FieldError */
 export function writeField(text: string, place: FieldPlace, value: string): string {
   const found = locateField(text, place);
   if (found.value === value) return text;
   const whole = `${found.prefix}${value}`;
-  const written = quote(whole, found.node, isJson(text));
+  const written = quoteScalar(whole, found.node, isJsonFile(text));
   const changed = text.slice(0, found.start) + written + text.slice(found.end);
-  if (readField(changed, place) !== value)
-    throw new FieldError(`${describePlace(place)} cannot be set to ${value}: write its present value in double quotes`);
+  if (readFileField(changed, place) !== value)
+    throw new FieldError(
+      `${describeKeyPath(place)} cannot be set to ${value}: write its present value in double quotes`,
+    );
   return changed;
 }
 
 /** The field in words, for messages: `the image web`, `the key image.tag`. */
-export function describePlace(place: FieldPlace): string {
+export function describeKeyPath(place: FieldPlace): string {
   if ('kustomize' in place) return `the image ${place.kustomize}`;
   if ('container' in place) return `the container ${place.container}`;
   return `the key ${place.key.join('.')}`;
@@ -45,7 +48,7 @@ interface Located {
 }
 
 /** A node, and whether it or a node around it is shared by an anchor. */
-interface Found {
+interface FoundField {
   readonly node: unknown;
   readonly isShared: boolean;
 }
@@ -54,7 +57,7 @@ function locateField(text: string, place: FieldPlace): Located {
   const documents = parseText(text);
   const all = documents.flatMap((document) => findNodes(document, place));
   const [found] = all;
-  const name = describePlace(place);
+  const name = describeKeyPath(place);
   if (found === undefined) throw new FieldError(explainMissing(text, place));
   if (all.length > 1)
     throw new FieldError(
@@ -106,16 +109,16 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-function findNodes(document: Document.Parsed, place: FieldPlace): Found[] {
-  const root: Found = { node: document.contents, isShared: false };
+function findNodes(document: Document.Parsed, place: FieldPlace): FoundField[] {
+  const root: FoundField = { node: document.contents, isShared: false };
   if ('kustomize' in place) return findImages(root, place.kustomize, place.pin === 'digest' ? 'digest' : 'newTag');
   if ('container' in place) return findContainers(root, place);
   return place.key.reduce((found, key) => found.flatMap((one) => listChildren(one, key)), [root]);
 }
 
 /** The entries of `images` of a kustomization.yaml with this name. */
-function findImages(root: Found, name: string, key: 'newTag' | 'digest'): Found[] {
-  const entries = listItems(root, ['images']).filter((entry) => readText(entry, 'name') === name);
+function findImages(root: FoundField, name: string, key: 'newTag' | 'digest'): FoundField[] {
+  const entries = listItems(root, ['images']).filter((entry) => readFileText(entry, 'name') === name);
   for (const entry of entries)
     if (key === 'newTag' && listChildren(entry, 'digest').length > 0)
       throw new FieldError(
@@ -131,17 +134,17 @@ const CONTAINERS = [
   ['spec', 'containers'],
 ];
 
-function findContainers(root: Found, place: Extract<FieldPlace, { container: string }>): Found[] {
-  if (place.kind !== undefined && readText(root, 'kind') !== place.kind) return [];
-  const names = listChildren(root, 'metadata').map((metadata) => readText(metadata, 'name'));
+function findContainers(root: FoundField, place: Extract<FieldPlace, { container: string }>): FoundField[] {
+  if (place.kind !== undefined && readFileText(root, 'kind') !== place.kind) return [];
+  const names = listChildren(root, 'metadata').map((metadata) => readFileText(metadata, 'name'));
   if (place.name !== undefined && !names.includes(place.name)) return [];
   return CONTAINERS.flatMap((path) => listItems(root, path))
-    .filter((container) => readText(container, 'name') === place.container)
+    .filter((container) => readFileText(container, 'name') === place.container)
     .flatMap((container) => listChildren(container, 'image'));
 }
 
 /** The items of the list at a path. */
-function listItems(root: Found, path: readonly string[]): Found[] {
+function listItems(root: FoundField, path: readonly string[]): FoundField[] {
   const lists = path.reduce((found, key) => found.flatMap((one) => listChildren(one, key)), [root]);
   return lists.flatMap((list) =>
     isSeq(list.node) ? list.node.items.map((node) => ({ node, isShared: hasAnchor(list) })) : [],
@@ -149,7 +152,7 @@ function listItems(root: Found, path: readonly string[]): Found[] {
 }
 
 /** The value under a key of a map, or at an index of a list; a list, because the key may be missing. */
-function listChildren(parent: Found, key: string | number): Found[] {
+function listChildren(parent: FoundField, key: string | number): FoundField[] {
   const isShared = hasAnchor(parent);
   const { node } = parent;
   if (isSeq(node)) {
@@ -164,10 +167,10 @@ function listChildren(parent: Found, key: string | number): Found[] {
   );
 }
 
-const hasAnchor = ({ node, isShared }: Found): boolean =>
+const hasAnchor = ({ node, isShared }: FoundField): boolean =>
   isShared || ((isMap(node) || isSeq(node)) && node.anchor !== undefined);
 
-function readText(parent: Found, key: string): string | undefined {
+function readFileText(parent: FoundField, key: string): string | undefined {
   const [child] = listChildren(parent, key);
   return isScalar(child?.node) ? readScalar(child.node) : undefined;
 }
@@ -200,20 +203,10 @@ function splitValue(whole: string, place: FieldPlace): { prefix: string; value: 
   return { prefix: image.slice(0, colon + 1), value: image.slice(colon + 1) };
 }
 
-const isJson = (text: string): boolean => /^\s*[{[]/.test(text);
-
-/** A plain text that each reader of YAML 1.1 and 1.2 takes for a text, not for a number, a date or a truth value. */
-const PLAIN_WORD =
-  /^(?!(?:true|false|yes|no|on|off|null|nan|inf|y|n)$)(?:[a-z/][\w./:@+-]*[\w/]|\d+\.\d+\.\d+(?:[-.+][\w.+-]*\w)?)$/i;
-
-function quote(value: string, { type }: Scalar, mustBeJson: boolean): string {
-  if (mustBeJson || type === Scalar.QUOTE_DOUBLE) return JSON.stringify(value);
-  if (type === Scalar.QUOTE_SINGLE) return `'${value.replaceAll("'", "''")}'`;
-  return PLAIN_WORD.test(value) ? value : JSON.stringify(value);
-}
+const isJsonFile = (text: string): boolean => /^\s*[{[]/.test(text);
 
 function explainMissing(text: string, place: FieldPlace): string {
-  const name = describePlace(place);
+  const name = describeKeyPath(place);
   if (/^\s*(-\s+)?<<:/m.test(text))
     return `${name} is not there itself, and the file has merge keys (<<): write it out where it applies`;
   if ('kustomize' in place)

@@ -1,20 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
-import { AwayError, RefusedError, type Branch, type BranchChange, type CommitInfo, type FileState } from './branch';
+import { expandHome } from '../hosts/systemSsh';
+import {
+  AwayError,
+  RefusedError,
+  type DeployBranch,
+  type FieldCommit,
+  type BranchCommit,
+  type FileState,
+} from './branch';
 import { explainGit, LOCAL_RECEIVER, runGit, type GitRunOptions } from './gitRun';
 import type { BoundedResult } from './runBounded';
 import type { RepositorySettings } from './settings';
 
 /** All the settings of a copy: git would obey others. */
-const OWN_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
+const COPY_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
 const TIP = 'refs/conveyor/tip';
 const LOCAL_TIMEOUT_MS = 60_000;
 const SIZE_LOOKS_MS = 500;
-const MOST_CHANGES = 30;
-/** What git, ssh and forges answer if a key, a token, a right, a repository or a branch is missing. */
+const MOST_FIELD_CHANGES = 30;
+/** Answers of git, ssh and forges if a key, a token, a right, a repository or a branch is missing. */
 const REFUSALS =
   /permission denied|authentication failed|could not read (username|password)|prompts disabled|host key verification failed|no .* host key is known|returned error: 40[0-9]|not found|does not (exist|appear to be)|couldn't find remote ref|access denied|not permitted|read[- ]only|transport '.*' not allowed/i;
 const SILENCES =
@@ -29,7 +36,7 @@ export interface GitBranchOptions {
 }
 
 /** A branch of a remote repository with a bare copy on this machine, which may be removed at any time. */
-export class GitBranch implements Branch {
+export class GitBranch implements DeployBranch {
   /** The text of each blob that was read last, by its id. */
   private texts = new Map<string, string>();
 
@@ -46,7 +53,7 @@ export class GitBranch implements Branch {
   async read(revision: string, paths: readonly string[]): Promise<ReadonlyMap<string, FileState>> {
     const listed = await this.local(['ls-tree', '-z', '--full-tree', revision, '--', ...paths]);
     const entries = new Map(listed.split('\0').flatMap(parseEntry));
-    const wanted = paths.flatMap((path) => entries.get(path) ?? []).filter(isFile);
+    const wanted = paths.flatMap((path) => entries.get(path) ?? []).filter(isPlainFile);
     await this.readBlobs(wanted.map(({ id }) => id));
     return new Map(paths.map((path) => [path, this.fileAt(path, entries.get(path))]));
   }
@@ -58,7 +65,7 @@ export class GitBranch implements Branch {
     return code === 0 ? 'holds' : code === 1 ? 'lacks' : 'unknown';
   }
 
-  async findCommits(tip: string, line: string): Promise<readonly CommitInfo[]> {
+  async findCommits(tip: string, line: string): Promise<readonly BranchCommit[]> {
     const found = await this.log([
       `--max-count=${GIT_COMMIT_LIMITS.history.max}`,
       '--fixed-strings',
@@ -68,11 +75,11 @@ export class GitBranch implements Branch {
     return found.filter(({ message }) => message.split('\n').includes(line));
   }
 
-  listChanges(tip: string, path: string): Promise<readonly CommitInfo[]> {
-    return this.log([`--max-count=${MOST_CHANGES}`, '--full-history', tip, '--', path]);
+  listChanges(tip: string, path: string): Promise<readonly BranchCommit[]> {
+    return this.log([`--max-count=${MOST_FIELD_CHANGES}`, '--full-history', tip, '--', path]);
   }
 
-  async commit({ base, files, message, at }: BranchChange): Promise<string> {
+  async commit({ base, files, message, at }: FieldCommit): Promise<string> {
     const index = join(this.options.folder, `index.${randomUUID()}`);
     const env = { GIT_INDEX_FILE: index };
     try {
@@ -157,7 +164,7 @@ export class GitBranch implements Branch {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       await this.local(['init', '--quiet', '--bare', '--template=', folder]);
     }
-    if (!existsSync(config) || readFileSync(config, 'utf8') !== OWN_SETTINGS) writeFileSync(config, OWN_SETTINGS);
+    if (!existsSync(config) || readFileSync(config, 'utf8') !== COPY_SETTINGS) writeFileSync(config, COPY_SETTINGS);
   }
 
   private copySize(): number {
@@ -185,13 +192,13 @@ export class GitBranch implements Branch {
     }
   }
 
-  private fileAt(path: string, entry: TreeEntry | undefined): FileState {
+  private fileAt(path: string, entry: BranchEntry | undefined): FileState {
     if (entry === undefined) return { trouble: `${path} is not in ${this.place}` };
-    if (!isFile(entry)) return { trouble: `${path} is a link, a folder or a submodule: name the file itself` };
+    if (!isPlainFile(entry)) return { trouble: `${path} is a link, a folder or a submodule: name the file itself` };
     return { text: this.texts.get(entry.id) ?? '' };
   }
 
-  private async log(args: readonly string[]): Promise<readonly CommitInfo[]> {
+  private async log(args: readonly string[]): Promise<readonly BranchCommit[]> {
     const text = await this.local(['log', '-z', '--format=%H%n%P%n%an%n%B', ...args]);
     return text.split('\0').flatMap((record) => {
       const [id = '', parents = '', author = '', ...lines] = record.split('\n');
@@ -248,18 +255,18 @@ const COMMIT_ID = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const REVISION = /^[0-9a-f]{12,64}$/;
 const MOST_TEXTS = 2_000;
 
-interface TreeEntry {
+interface BranchEntry {
   readonly mode: string;
   readonly id: string;
 }
 
-function parseEntry(line: string): [string, TreeEntry][] {
+function parseEntry(line: string): [string, BranchEntry][] {
   const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
   return path === '' ? [] : [[path, { mode, id }]];
 }
 
 /** A plain file, executable or not. */
-const isFile = ({ mode }: TreeEntry): boolean => mode.startsWith('100');
+const isPlainFile = ({ mode }: BranchEntry): boolean => mode.startsWith('100');
 
 /** Only the key and the host keys of the settings count, and no configuration of the user. The paths have no spaces and no quotes. */
 function buildSshCommand({ key, knownHosts }: RepositorySettings): string {
@@ -271,8 +278,6 @@ function buildSshCommand({ key, knownHosts }: RepositorySettings): string {
   ];
   return ['ssh', '-F', '/dev/null', ...options.flatMap((option) => ['-o', option])].join(' ');
 }
-
-const expandHome = (path: string): string => path.replace(/^~(?=\/)/, homedir());
 
 function findAgent(): Record<string, string> {
   const { SSH_AUTH_SOCK } = process.env;

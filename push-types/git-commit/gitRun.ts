@@ -13,7 +13,7 @@ export interface GitRunOptions extends Omit<BoundedOptions, 'env' | 'mostBytes'>
 const MOST_OUTPUT = 64 * 1024 * 1024;
 
 /** Each of these settings could run a program that a repository names; values here win over those of the repository. */
-const NO_PROGRAMS = [
+const GIT_WITHOUT_PROGRAMS = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true', 'core.gitProxy='],
   ...['core.attributesFile=/dev/null', 'core.pager=cat', 'core.askPass=', 'credential.helper='],
   ...['log.showSignature=false', 'commit.gpgSign=false', 'push.gpgSign=false', 'submodule.recurse=false'],
@@ -27,7 +27,7 @@ const NETWORK = [
 ].flatMap((setting) => ['-c', setting]);
 
 /** The receiving side of a push to a repository on this machine; by default it would run the hooks of that repository as this user. */
-export const LOCAL_RECEIVER = `git ${NO_PROGRAMS.join(' ')} receive-pack`;
+export const LOCAL_RECEIVER = `git ${GIT_WITHOUT_PROGRAMS.join(' ')} receive-pack`;
 
 /**
  * Runs git by its list of arguments; any exit code is an answer. Its process group is killed after `timeoutMs`.
@@ -35,7 +35,7 @@ export const LOCAL_RECEIVER = `git ${NO_PROGRAMS.join(' ')} receive-pack`;
  */
 export function runGit(directory: string, args: readonly string[], options: GitRunOptions): Promise<BoundedResult> {
   const { protocol = '', env = {}, ...bounds } = options;
-  return runBounded('git', [...NO_PROGRAMS, ...NETWORK, '--git-dir', directory, ...args], {
+  return runBounded('git', [...GIT_WITHOUT_PROGRAMS, ...NETWORK, '--git-dir', directory, ...args], {
     ...bounds,
     mostBytes: bounds.mostBytes ?? MOST_OUTPUT,
     env: { ...listEnvironment(), GIT_ALLOW_PROTOCOL: protocol, ...env },
@@ -57,7 +57,7 @@ export function explainGit({ stderr, isCut }: BoundedResult): string {
   if (isCut) return 'it took too long or was too large';
   const lines = stderr.split('\n').flatMap((line) => line.trim() || []);
   const fatal = lines.find((line) => /^(fatal|error): /.test(line));
-  // Of a connection that failed, ssh says why, and git only that.
+  // If a connection failed, ssh says why, and git only that it did.
   const isBySsh = /could not read from remote repository/i.test(fatal ?? '');
   const found =
     (isBySsh ? lines.find((line) => !/^(fatal|error|warning): /i.test(line)) : fatal) ?? lines.at(-1) ?? 'git failed';

@@ -34,7 +34,7 @@ export function httpGet(address: string, { token, ca, timeoutMs }: HttpGetOption
       response.on('end', () => {
         const { statusCode = 0 } = response;
         if (statusCode >= 200 && statusCode < 300) resolve(Buffer.concat(chunks).toString('utf8'));
-        else reject(new Error(`it answered ${statusCode}${HINTS[statusCode] ?? ''}`));
+        else reject(new Error(`it answered ${statusCode}${STATUS_HINTS[statusCode] ?? ''}`));
       });
     });
     request.on('error', (error) =>
@@ -48,7 +48,7 @@ export function httpGet(address: string, { token, ca, timeoutMs }: HttpGetOption
   });
 }
 
-const HINTS: Readonly<Record<number, string>> = {
+const STATUS_HINTS: Readonly<Record<number, string>> = {
   401: ': the token is wrong or has expired',
   403: ': the token lacks the right to read it',
   404: ': there is no such object',

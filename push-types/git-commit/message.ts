@@ -59,7 +59,7 @@ export function writeMessage(
 export const nameUpdate = (updateId: string): string => `${UPDATE_TRAILER}${toLine(updateId)}`;
 
 /** The trailer of a cluster whose field a commit changes. */
-export const nameCluster = (unit: string, cluster: string): string => `Conveyor-Cluster: ${unit}/${cluster}`;
+const nameCluster = (unit: string, cluster: string): string => `Conveyor-Cluster: ${unit}/${cluster}`;
 
 /** Whether a commit says that it changed the field of a cluster. */
 export const mentionsCluster = (message: string, unit: string, cluster: string): boolean =>

@@ -23,8 +23,8 @@ import {
 import type { CommitFleet } from './commitFleet';
 import { adoptValues, forgetOrigins, getDefinition, rememberValue, viewState, type CommitState } from './commitState';
 import { findFieldValue, ValueError } from './fieldValue';
-import { listValues } from './readings';
-import type { ConfigProblem, ConfigUnits } from './units';
+import { listFieldValues } from './readings';
+import type { UnitProblem, ConfigUnits } from './units';
 
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
 export type CommitJudge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
@@ -35,15 +35,15 @@ export interface GitCommitPushTypeOptions extends ServeOptions {
 
 /** The push type for deploys by commits. Calls read, or record the desired state and answer; `CommitFleet.step` does the work. */
 export function gitCommitPushType(fleet: CommitFleet, { judge, ...serving }: GitCommitPushTypeOptions): Hono {
-  return servePushType('git-commit', { ...answerLooks(fleet, judge), ...answerChanges(fleet) }, serving);
+  return servePushType('git-commit', { ...answerCommitLooks(fleet, judge), ...answerCommitChanges(fleet) }, serving);
 }
 
 type CommitMethods = Implementation<PushTypeProtocol>;
-type LookMethods = 'validateConfig' | 'fetchDeployUnits' | 'needsPush' | 'trackUpdates' | 'runHealthChecks';
+type CommitLookMethods = 'validateConfig' | 'fetchDeployUnits' | 'needsPush' | 'trackUpdates' | 'runHealthChecks';
 type CallPlace = Pick<Call, 'context'>;
 
 /** The methods that change nothing. */
-const answerLooks = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitMethods, LookMethods> => ({
+const answerCommitLooks = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitMethods, CommitLookMethods> => ({
   validateConfig: async ({ version, artifacts = [] }, { context }) => {
     const { units, problems } = fleet.readConfig(context.config, context.pipeline);
     if (problems.length > 0) return { problems: [...problems] };
@@ -103,7 +103,7 @@ const answerLooks = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitMethods
 });
 
 /** The methods that change the desired state. */
-const answerChanges = (fleet: CommitFleet): Omit<CommitMethods, LookMethods> => ({
+const answerCommitChanges = (fleet: CommitFleet): Omit<CommitMethods, CommitLookMethods> => ({
   executeUpdates: async (request, call) => {
     const { key, context } = call;
     const names = request.targets.map(({ unit }) => unit);
@@ -144,7 +144,7 @@ async function openUnits(fleet: CommitFleet, { context }: CallPlace, wanted?: re
 }
 
 /** A unit belongs to the pipeline that named it first: another pipeline with other files would make one of two fields of it. */
-function findStrangers(fleet: CommitFleet, { units }: Pick<ConfigUnits, 'units'>, pipeline: string): ConfigProblem[] {
+function findStrangers(fleet: CommitFleet, { units }: Pick<ConfigUnits, 'units'>, pipeline: string): UnitProblem[] {
   return [...units].flatMap(([unit, { field, paths, repository }]) => {
     const before = fleet.state.definitions?.[unit];
     const isSame =
@@ -160,7 +160,7 @@ function findValueProblems(
   fleet: CommitFleet,
   units: readonly string[],
   target: Pick<Target, 'version' | 'artifacts'>,
-): ConfigProblem[] {
+): UnitProblem[] {
   const messages = units.flatMap((unit) => {
     if (fleet.state.definitions?.[unit] === undefined) return [];
     try {
@@ -192,8 +192,8 @@ function readTarget({ state }: CommitFleet, target: Target): string {
 }
 
 function adoptUnit(fleet: CommitFleet, unit: string, deployId: string): void {
-  adoptValues(fleet.state, unit, deployId, listValues(fleet.findRepository(unit)?.readings(unit)));
+  adoptValues(fleet.state, unit, deployId, listFieldValues(fleet.findRepository(unit)?.readings(unit)));
 }
 
 const viewUnit = (fleet: CommitFleet, unit: string, deployId: string): CommitState =>
-  viewState(fleet.state, unit, deployId, listValues(fleet.findRepository(unit)?.readings(unit)));
+  viewState(fleet.state, unit, deployId, listFieldValues(fleet.findRepository(unit)?.readings(unit)));

@@ -1,21 +1,21 @@
-import type { Branch } from './branch';
+import type { DeployBranch } from './branch';
 import { listClusters, getDefinition, findClusterPath, type CommitState } from './commitState';
 import type { FieldPlace } from './deployConfig';
-import { FieldError, readField } from './fileField';
+import { FieldError, readFileField } from './fileField';
 
-/** What the fields of clusters have at a revision. */
+/** The values of the fields of clusters at a revision. */
 
 /** The value of a field, or the reason why it has none that could be changed. */
-export type Reading = { readonly value: string } | { readonly trouble: string };
+export type FieldReading = { readonly value: string } | { readonly trouble: string };
 
 /** By unit and slot. */
-export type Readings = ReadonlyMap<string, ReadonlyMap<number, Reading>>;
+export type Readings = ReadonlyMap<string, ReadonlyMap<number, FieldReading>>;
 
 /** Reads fields; a file that has not changed is not parsed again. */
 export class FieldReader {
-  private known = new Map<string, { readonly text: string; readonly reading: Reading }>();
+  private known = new Map<string, { readonly text: string; readonly reading: FieldReading }>();
 
-  constructor(private readonly branch: Branch) {}
+  constructor(private readonly branch: DeployBranch) {}
 
   /** The fields of all clusters of these units. */
   async readUnits(revision: string, state: CommitState, units: readonly string[]): Promise<Readings> {
@@ -26,7 +26,7 @@ export class FieldReader {
       }),
     );
     const found = await this.readAll(revision, places);
-    const readings = new Map(units.map((unit) => [unit, new Map<number, Reading>()]));
+    const readings = new Map(units.map((unit) => [unit, new Map<number, FieldReading>()]));
     places.forEach(({ unit, index }, nth) => {
       const reading = found[nth];
       if (reading) readings.get(unit)?.set(index, reading);
@@ -35,7 +35,7 @@ export class FieldReader {
   }
 
   /** One field. */
-  async readOne(revision: string, path: string, field: FieldPlace): Promise<Reading> {
+  async readOne(revision: string, path: string, field: FieldPlace): Promise<FieldReading> {
     const [reading] = await this.readAll(revision, [{ path, field }]);
     return reading ?? { trouble: `${path} cannot be read` };
   }
@@ -44,7 +44,7 @@ export class FieldReader {
   async readAll(
     revision: string,
     places: readonly { readonly path: string; readonly field: FieldPlace }[],
-  ): Promise<readonly Reading[]> {
+  ): Promise<readonly FieldReading[]> {
     if (places.length === 0) return [];
     const files = await this.branch.read(revision, [...new Set(places.map(({ path }) => path))]);
     if (this.known.size > MOST_KNOWN) this.known = new Map();
@@ -54,7 +54,7 @@ export class FieldReader {
     });
   }
 
-  private parse(text: string, path: string, field: FieldPlace): Reading {
+  private parse(text: string, path: string, field: FieldPlace): FieldReading {
     const key = `${path} ${JSON.stringify(field)}`;
     const before = this.known.get(key);
     if (before?.text === text) return before.reading;
@@ -65,12 +65,12 @@ export class FieldReader {
 }
 
 /** The values without those that cannot be read. */
-export const listValues = (readings: ReadonlyMap<number, Reading> | undefined): ReadonlyMap<number, string> =>
+export const listFieldValues = (readings: ReadonlyMap<number, FieldReading> | undefined): ReadonlyMap<number, string> =>
   new Map([...(readings ?? [])].flatMap(([index, one]) => ('value' in one ? [[index, one.value] as const] : [])));
 
-export function readOrExplain(text: string, path: string, field: FieldPlace): Reading {
+export function readOrExplain(text: string, path: string, field: FieldPlace): FieldReading {
   try {
-    return { value: readField(text, field) };
+    return { value: readFileField(text, field) };
   } catch (error) {
     if (error instanceof FieldError) return { trouble: `${path}: ${error.message}` };
     throw error;

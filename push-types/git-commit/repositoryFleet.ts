@@ -1,6 +1,6 @@
 import { concurrencyGate } from '../../sdk';
 import { finishUpdates, unfinished, unitOf, type Memory } from '../../sdk/updates';
-import { AwayError, RefusedError, type Branch } from './branch';
+import { AwayError, RefusedError, type DeployBranch } from './branch';
 import {
   adoptValues,
   defineUnitState,
@@ -11,17 +11,17 @@ import {
   rememberValue,
   type CommitState,
 } from './commitState';
-import { giveUpChanges, landChanges, noteReason, type LandingPlace, type LandingStep } from './landing';
+import { giveUpChanges, landChanges, noteReason, type PushPlace, type LandingStep } from './landing';
 import { mentionsCluster, readTrailers } from './message';
-import { FieldReader, listValues, type Reading, type Readings } from './readings';
+import { FieldReader, listFieldValues, type FieldReading, type Readings } from './readings';
 import { isSamePlace, type UnitDefinition } from './units';
 import { ClusterWatch, type WatchPlace } from './watching';
 
-export interface RepositoryOptions extends Pick<WatchPlace, 'watcher' | 'wait' | 'idleMs' | 'onLook'> {
+export interface RepositoryFleetOptions extends Pick<WatchPlace, 'watcher' | 'wait' | 'idleMs' | 'onLook'> {
   /** The name of the repository in the settings. */
   readonly name: string;
   readonly memory: Memory;
-  readonly branch: Branch;
+  readonly branch: DeployBranch;
   readonly countAtOnce: (unit: string) => number;
   readonly now: () => number;
   readonly log: (line: string) => void;
@@ -30,7 +30,7 @@ export interface RepositoryOptions extends Pick<WatchPlace, 'watcher' | 'wait' |
 
 /** How old a copy may be for an answer to Conveyor. */
 const FRESH_MS = 2_000;
-const FIRST_LOOK_MS = 3_000;
+const FIRST_WATCH_MS = 3_000;
 
 /**
  * The units in one repository, and the updates that change them. Calls only record the desired state; `step` brings it about. One step at a time works on a repository;
@@ -40,14 +40,14 @@ export class RepositoryFleet {
   private readonly turn = concurrencyGate(1);
   private readonly reader: FieldReader;
   private readonly watch: ClusterWatch;
-  private readonly place: LandingPlace;
+  private readonly place: PushPlace;
   private tip: string | undefined;
   private refreshedAt = -Infinity;
   private steppedAt = -Infinity;
   private trouble: AwayError | RefusedError | undefined;
   private last: Readings = new Map();
 
-  constructor(private readonly options: RepositoryOptions) {
+  constructor(private readonly options: RepositoryFleetOptions) {
     const { branch } = options;
     this.reader = new FieldReader(branch);
     const { state } = this;
@@ -66,9 +66,9 @@ export class RepositoryFleet {
       .map(([unit]) => unit);
   }
 
-  /** What the fields of a unit had at the last look. */
-  readings(unit: string): ReadonlyMap<number, Reading> {
-    return this.last.get(unit) ?? new Map<number, Reading>();
+  /** The values of the fields of a unit at the last look. */
+  readings(unit: string): ReadonlyMap<number, FieldReading> {
+    return this.last.get(unit) ?? new Map<number, FieldReading>();
   }
 
   /** Why the repository cannot be used now. */
@@ -99,7 +99,7 @@ export class RepositoryFleet {
       }
       if (learnt.length === 0) return problems;
       await this.read(tip);
-      await waitFor(this.watch.look(learnt, tip, this.last), FIRST_LOOK_MS);
+      await waitForLook(this.watch.look(learnt, tip, this.last), FIRST_WATCH_MS);
       this.options.memory.save();
       return problems;
     });
@@ -116,7 +116,7 @@ export class RepositoryFleet {
       if (this.tip === undefined) return this.isOpen();
       const before = this.tip;
       await this.read(before);
-      for (const unit of this.units) adoptValues(this.state, unit, '', listValues(this.last.get(unit)));
+      for (const unit of this.units) adoptValues(this.state, unit, '', listFieldValues(this.last.get(unit)));
       if (this.trouble === undefined) await this.land(before);
       if (this.tip !== before) await this.read(this.tip);
       await this.watch.look(this.units, this.tip, this.last);
@@ -134,7 +134,7 @@ export class RepositoryFleet {
     );
   }
 
-  /** Fetches the branch if the copy is older. What prevents that is a reason of all updates that wait. */
+  /** Fetches the branch if the copy is older. An obstacle is a reason of all updates that wait. */
   private async refresh(maxAgeMs: number): Promise<void> {
     const { branch, now, log, name } = this.options;
     if (this.trouble === undefined && now() - this.refreshedAt < maxAgeMs) return;
@@ -176,7 +176,7 @@ export class RepositoryFleet {
     this.last = await this.reader.readUnits(tip, this.state, this.units);
   }
 
-  private async readDefinition(definition: UnitDefinition, tip: string): Promise<ReadonlyMap<string, Reading>> {
+  private async readDefinition(definition: UnitDefinition, tip: string): Promise<ReadonlyMap<string, FieldReading>> {
     const entries = Object.entries(definition.paths);
     const places = entries.map(([, path]) => ({ path, field: definition.field }));
     const readings = await this.reader.readAll(tip, places);
@@ -234,7 +234,7 @@ export class RepositoryFleet {
 }
 
 /** Waits for a while, and lets the work continue after it. */
-async function waitFor(work: Promise<void>, mostMs: number): Promise<void> {
+async function waitForLook(work: Promise<void>, mostMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));
   await Promise.race([work, patience]);

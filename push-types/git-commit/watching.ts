@@ -1,6 +1,6 @@
 import { concurrencyGate } from '../../sdk';
 import { endChange, unitOf, type Slot } from '../../sdk/updates';
-import type { Branch } from './branch';
+import type { DeployBranch } from './branch';
 import {
   findClusterPath,
   getDefinition,
@@ -20,7 +20,7 @@ import { observe, type CheckRevision, type Observation, type WatchedPlace, type 
 
 export interface WatchPlace {
   readonly state: CommitState;
-  readonly branch: Branch;
+  readonly branch: DeployBranch;
   readonly reader: FieldReader;
   readonly watcher: (environment: string) => Watcher | undefined;
   readonly wait: (environment: string) => Pick<WaitSettings, 'settle' | 'timeout'> | undefined;
@@ -30,11 +30,11 @@ export interface WatchPlace {
   readonly onLook?: ((task: string, observation: Observation) => void) | undefined;
 }
 
-const LOOKS_AT_ONCE = 16;
+const WATCHES_AT_ONCE = 16;
 
 export class ClusterWatch {
-  private readonly looking = concurrencyGate(LOOKS_AT_ONCE);
-  /** What each cluster was last, and since when. */
+  private readonly looking = concurrencyGate(WATCHES_AT_ONCE);
+  /** The last state of each cluster, and since when. */
   private readonly seen = new Map<string, { readonly state: string; readonly since: number; readonly at: number }>();
 
   constructor(private readonly place: WatchPlace) {}

@@ -8,7 +8,7 @@ import {
   explainOldCluster,
   explainUnfit,
   listNeededRights,
-  type NeededRight,
+  type NeededVerb,
 } from './refusals';
 import { podsConfigSchema, type PodsConfig } from './settings';
 import { explainBusy } from './unitMoves';
@@ -57,7 +57,7 @@ async function findClusterProblems(
 ): Promise<PodsConfigProblem[]> {
   const path = `config.clusters (${cluster.name})`;
   const own = units.filter((unit) => unit.cluster === cluster).map(({ unit }) => unit);
-  const rows = new Map<string, { readonly right: NeededRight; readonly namespace: string | undefined }>();
+  const rows = new Map<string, { readonly right: NeededVerb; readonly namespace: string | undefined }>();
   for (const right of CLUSTER_RIGHTS) rows.set(JSON.stringify(right), { right, namespace: undefined });
   for (const { kind, namespace } of own)
     for (const right of listNeededRights(kind, config))
@@ -74,7 +74,7 @@ async function findClusterProblems(
 
 async function listLacking(
   { api, name }: KubeCluster,
-  { group, resource, subresource, verbs }: NeededRight,
+  { group, resource, subresource, verbs }: NeededVerb,
   namespace: string | undefined,
 ): Promise<string[]> {
   const lacking = await Promise.all(

@@ -303,7 +303,7 @@ export class KubeFleet {
     });
   }
 
-  /** Pods with the gate are in service once their containers are ready: also new ones, which nobody else would put into service. */
+  /** Pods with the gate are in service once their containers are ready: also new ones, which no other program puts into service. */
   private async setGates({ look, state, name, unit, now }: UnitRound): Promise<void> {
     const api = this.clusters.get(unit.cluster)?.api;
     const due = listSeats({ state, name, look }).filter(

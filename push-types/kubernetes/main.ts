@@ -9,14 +9,14 @@ import { openKubernetesService } from './service';
  * any time: its desired state is in its home, and its records are on the objects of the clusters.
  */
 
-const OWN_MACHINE = '127.0.0.1';
+const LOOPBACK_ADDRESS = '127.0.0.1';
 
 function startKubernetes(): void {
   const { values } = parseArgs({
     options: {
       clusters: { type: 'string' },
       port: { type: 'string', default: '4660' },
-      host: { type: 'string', default: OWN_MACHINE },
+      host: { type: 'string', default: LOOPBACK_ADDRESS },
       home: { type: 'string', default: '.conveyor/kubernetes' },
       prometheus: { type: 'string' },
     },
@@ -24,7 +24,7 @@ function startKubernetes(): void {
   if (values.clusters === undefined)
     throw new Error('--clusters FILE is missing: it names the clusters (docs/reference/kubernetes.md)');
   const token = process.env['CONVEYOR_KUBERNETES_TOKEN'] || undefined;
-  const isClosed = values.host === OWN_MACHINE;
+  const isClosed = values.host === LOOPBACK_ADDRESS;
   if (!isClosed && token === undefined)
     throw new Error('without CONVEYOR_KUBERNETES_TOKEN it listens only on 127.0.0.1: every caller could deploy');
   const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
@@ -40,7 +40,7 @@ function startKubernetes(): void {
       `kubernetes ready on http://${values.host}:${port} (clusters ${service.clusters.join(', ')})\n`,
     );
   });
-  server.on('error', endWithFailure);
+  server.on('error', endKubernetes);
   const running = service.run();
   const end = (): void => {
     ending.abort();
@@ -51,7 +51,7 @@ function startKubernetes(): void {
   process.once('SIGINT', end);
 }
 
-function endWithFailure(error: unknown): never {
+function endKubernetes(error: unknown): never {
   process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }
@@ -59,5 +59,5 @@ function endWithFailure(error: unknown): never {
 try {
   startKubernetes();
 } catch (error) {
-  endWithFailure(error);
+  endKubernetes(error);
 }

@@ -51,14 +51,14 @@ export type MoveIntent = z.output<typeof intentSchema>;
 type Annotations = Readonly<Record<string, string>>;
 
 export const readPodRecord = (annotations: Annotations): PodRecord | undefined =>
-  readRecord(podRecordSchema, annotations[POD_RECORD]);
+  parseRecord(podRecordSchema, annotations[POD_RECORD]);
 export const readUnitRecord = (annotations: Annotations): UnitRecord | undefined =>
-  readRecord(unitRecordSchema, annotations[UNIT_RECORD]);
+  parseRecord(unitRecordSchema, annotations[UNIT_RECORD]);
 export const readIntent = (annotations: Annotations): MoveIntent | undefined =>
-  readRecord(intentSchema, annotations[MOVE_INTENT]);
+  parseRecord(intentSchema, annotations[MOVE_INTENT]);
 
 /** A record that a person has damaged counts as none. */
-function readRecord<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
+function parseRecord<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {
     return schema.safeParse(JSON.parse(text)).data;

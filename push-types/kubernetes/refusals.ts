@@ -66,21 +66,21 @@ export const explainOldCluster = ([major, minor]: readonly [number, number]): st
     : `it runs Kubernetes ${major}.${minor}: upgrade it to 1.${OLDEST_MINOR} or newer`;
 
 /** A right that the push type needs. */
-export interface NeededRight {
+export interface NeededVerb {
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string;
   readonly verbs: readonly string[];
 }
 
-const REVISIONS_BY_KIND: Readonly<Record<WorkloadKind, readonly NeededRight[]>> = {
+const REVISIONS_BY_KIND: Readonly<Record<WorkloadKind, readonly NeededVerb[]>> = {
   Deployment: [{ group: 'apps', resource: 'replicasets', verbs: ['list', 'patch', 'delete'] }],
   StatefulSet: [],
   DaemonSet: [{ group: 'apps', resource: 'controllerrevisions', verbs: ['list'] }],
 };
 
 /** The rights in a namespace for a kind of workload; examples/kubernetes/rbac.yaml grants all of them. */
-export const listNeededRights = (kind: WorkloadKind, { drain }: Pick<PodsConfig, 'drain'>): readonly NeededRight[] => [
+export const listNeededRights = (kind: WorkloadKind, { drain }: Pick<PodsConfig, 'drain'>): readonly NeededVerb[] => [
   { group: 'apps', resource: `${kind.toLowerCase()}s`, verbs: ['get', 'list', 'watch', 'patch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
   ...(drain === undefined ? [] : [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }]),
@@ -89,4 +89,4 @@ export const listNeededRights = (kind: WorkloadKind, { drain }: Pick<PodsConfig,
 ];
 
 /** The rights that belong to the whole cluster. */
-export const CLUSTER_RIGHTS: readonly NeededRight[] = [{ group: '', resource: 'nodes', verbs: ['list', 'watch'] }];
+export const CLUSTER_RIGHTS: readonly NeededVerb[] = [{ group: '', resource: 'nodes', verbs: ['list', 'watch'] }];

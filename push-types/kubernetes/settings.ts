@@ -4,13 +4,15 @@ import { parseLabelSelector } from './selectors';
 
 /** The file of `conveyor push-type kubernetes --clusters FILE`, and the `config` of pipelines (docs/reference/kubernetes.md). */
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+const ONE_SECOND = 1000;
+const ONE_MINUTE = 60 * ONE_SECOND;
 
 const duration = z
   .string()
   .regex(/^\d{1,6}(ms|s|m)$/, 'expected a duration such as 30s, 500ms or 2m')
-  .transform((text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : text.endsWith('s') ? SECOND : MINUTE));
+  .transform(
+    (text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : text.endsWith('s') ? ONE_SECOND : ONE_MINUTE),
+  );
 
 const name = z
   .string()
@@ -62,7 +64,7 @@ const workloadFields = z
     name: name.optional(),
     /** All workloads of the kind with these labels. */
     selector: selector.optional(),
-    /** Of which the image changes; may be left out if there is only one. */
+    /** The container whose image changes; it may be left out if there is only one. */
     container: name.optional(),
   })
   .refine((workload) => (workload.name === undefined) !== (workload.selector === undefined), {

@@ -15,7 +15,7 @@ import {
   type WorkloadView,
 } from './views';
 
-/** What is read of a cluster: directly, or from a view that watches keep up to date. */
+/** The reads of a cluster: directly, or from a view that watches keep up to date. */
 export type ClusterReader = Pick<KubernetesApi, 'get' | 'list'>;
 
 /** A workload of one cluster, with the settings of the pipeline that deploys it. */

@@ -17,7 +17,7 @@ const podTemplateSchema = z.looseObject({
 /** The pod template of a workload, of a ReplicaSet or of a ControllerRevision. */
 export type PodTemplate = z.output<typeof podTemplateSchema>;
 
-const stateSchema = z.looseObject({
+const containerStateSchema = z.looseObject({
   waiting: z.looseObject({ reason: z.string().default(''), message: z.string().default('') }).nullish(),
   running: z.looseObject({}).nullish(),
   terminated: z.looseObject({ exitCode: z.number().int().default(0), reason: z.string().default('') }).nullish(),
@@ -51,7 +51,7 @@ const podStatusSchema = z.looseObject({
         containerID: z.string().default(''),
         ready: z.boolean().default(false),
         restartCount: z.number().int().default(0),
-        state: stateSchema.nullish(),
+        state: containerStateSchema.nullish(),
       }),
     )
     .nullish(),
@@ -123,25 +123,25 @@ export function viewPod({ metadata, spec, status }: KubeObject, container: strin
   };
 }
 
-const count = z.number().int().default(0);
+const podCount = z.number().int().default(0);
 
 const workloadSpecSchema = z.looseObject({
   replicas: z.number().int().optional(),
   paused: z.boolean().optional(),
-  minReadySeconds: count,
+  minReadySeconds: podCount,
   selector: z.unknown().optional(),
   template: podTemplateSchema,
   updateStrategy: z.looseObject({ type: z.string().optional() }).optional(),
 });
 
 const workloadStatusSchema = z.looseObject({
-  observedGeneration: count,
-  replicas: count,
-  updatedReplicas: count,
+  observedGeneration: podCount,
+  replicas: podCount,
+  updatedReplicas: podCount,
   currentRevision: z.string().default(''),
   updateRevision: z.string().default(''),
-  desiredNumberScheduled: count,
-  updatedNumberScheduled: count,
+  desiredNumberScheduled: podCount,
+  updatedNumberScheduled: podCount,
 });
 
 export interface WorkloadView {
@@ -201,7 +201,7 @@ export interface RevisionView {
 const revisionSchema = z.looseObject({
   spec: z.looseObject({ replicas: z.number().int().default(1), template: podTemplateSchema.optional() }).optional(),
   data: z.looseObject({ spec: z.looseObject({ template: podTemplateSchema }) }).optional(),
-  revision: count,
+  revision: podCount,
 });
 
 /** The ReplicaSets or ControllerRevisions of a workload. */
@@ -244,7 +244,7 @@ export interface BudgetView {
 
 const budgetSchema = z.looseObject({
   spec: z.looseObject({ selector: z.unknown().optional() }).default({ selector: undefined }),
-  status: z.looseObject({ disruptionsAllowed: count }).default({ disruptionsAllowed: 0 }),
+  status: z.looseObject({ disruptionsAllowed: podCount }).default({ disruptionsAllowed: 0 }),
 });
 
 export function viewBudget(object: KubeObject): BudgetView {

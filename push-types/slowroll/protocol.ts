@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /** The most packages of a host. */
 const MOST_PACKAGES = 200;
-const MOST_REASON = 2000;
+const LONGEST_REASON = 2000;
 const MOST_IDENTIFIER = 200;
 const MOST_VERSION = 256;
 const MOST_URI = 2048;
@@ -15,13 +15,13 @@ const DAY_SECONDS = 86_400;
 const packageName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'expected a package name such as node-exporter');
 const version = z.string().min(1).max(MOST_VERSION);
 /** One program with its arguments: no shell reads it. */
-const argv = z.array(z.string()).min(1);
+const programSchema = z.array(z.string()).min(1);
 
 /** The commands of a package. Each runs in its folder, without a shell. */
 export const packageInstallSchema = z.object({
-  install: argv.optional(),
-  restart: argv.optional(),
-  health: argv.optional(),
+  install: programSchema.optional(),
+  restart: programSchema.optional(),
+  health: programSchema.optional(),
   timeoutSeconds: z.number().int().min(1).max(MOST_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
 });
 
@@ -42,7 +42,7 @@ export const manifestPackageSchema = z.object({
 });
 
 /** Everything that a host should run. */
-export const manifestSchema = z.object({
+export const hostManifestSchema = z.object({
   host: z.string().min(1),
   /** Grows with each decision of the server, also over its restarts. */
   serial: z.number().int().min(0),
@@ -64,17 +64,17 @@ export const reportPackageSchema = z.object({
   state: z.enum(['installed', 'failed', 'rolled-back']),
   /** The version that failed, for `failed` and `rolled-back`. */
   failedVersion: version.optional(),
-  reason: z.string().max(MOST_REASON).optional(),
+  reason: z.string().max(LONGEST_REASON).optional(),
 });
 
 /** The body of a report. */
-export const reportSchema = z.object({ packages: z.array(reportPackageSchema).max(MOST_PACKAGES) });
+export const hostReportSchema = z.object({ packages: z.array(reportPackageSchema).max(MOST_PACKAGES) });
 
 export type PackageInstall = z.output<typeof packageInstallSchema>;
 export type ManifestPackage = z.output<typeof manifestPackageSchema>;
-export type Manifest = z.output<typeof manifestSchema>;
+export type Manifest = z.output<typeof hostManifestSchema>;
 export type ReportPackage = z.output<typeof reportPackageSchema>;
-export type Report = z.output<typeof reportSchema>;
+export type HostReport = z.output<typeof hostReportSchema>;
 
 /** `<keyId>:<base64 of Ed25519 over the exact bytes of the body>`. */
 export const SIGNATURE_HEADER = 'conveyor-signature';

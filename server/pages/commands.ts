@@ -44,14 +44,14 @@ export function serveCommands(app: Hono, pages: CommandPages, headers: Middlewar
   const forms: MiddlewareHandler = pages.sessions?.forms ?? (() => Promise.reject(refuseForm('it signs no one in')));
   const routes = new Hono<PageEnv>();
   for (const path of PATHS) {
-    routes.get(path, headers, (c) => showCommand(c, pages));
-    routes.post(path, headers, forms, (c) => takeCommand(c, pages));
+    routes.get(path, headers, (c) => showPageCommand(c, pages));
+    routes.post(path, headers, forms, (c) => takePageCommand(c, pages));
   }
   app.route('/', routes);
 }
 
 /** The page that says what a command would do. */
-async function showCommand(c: FormContext, pages: CommandPages): Promise<Response> {
+async function showPageCommand(c: FormContext, pages: CommandPages): Promise<Response> {
   const caller = c.get('caller') ?? null;
   if (c.get('session') == null || caller === null) {
     if (pages.sessions === undefined) throw conveyorError('unauthorized', { why: 'this server signs no one in' });
@@ -64,7 +64,7 @@ async function showCommand(c: FormContext, pages: CommandPages): Promise<Respons
 }
 
 /** Gives a command, and leads back to the page about its target, or shows the refusal on the page of the command. */
-async function takeCommand(c: FormContext, pages: CommandPages): Promise<Response> {
+async function takePageCommand(c: FormContext, pages: CommandPages): Promise<Response> {
   const [form, caller, session] = [c.get('form'), c.get('caller'), c.get('session')];
   if (form === undefined || caller === null || session === null) throw refuseForm('you are not signed in');
   const asked = readNamedCommand(c, (name) => form.get(name) ?? undefined);

@@ -92,7 +92,7 @@ async function readValue(c: Context, source: PageSource): Promise<ConfigValueMod
   // JSON loses its extension as a value.
   const path = given.replace(/\.json$/, '');
   const value = await readValueOrNull(source, name, path, change);
-  if (value === null) await requireSource(source, name, given);
+  if (value === null) await requireSourcePath(source, name, given);
   const [origins, onHost] = await Promise.all([
     readOrigins(source, name, value === null ? given : path),
     value === null || host === '' ? null : readHost(source, { repository: name, path, host, branch: value }),
@@ -101,7 +101,7 @@ async function readValue(c: Context, source: PageSource): Promise<ConfigValueMod
 }
 
 /** @throws ConveyorError `not-found` for a path that is no source of the branch */
-async function requireSource(source: PageSource, name: string, path: string): Promise<void> {
+async function requireSourcePath(source: PageSource, name: string, path: string): Promise<void> {
   const { files } = await askShared(source, `sources ${name}`, () => source.configuration.sources(name, null));
   if (!Object.hasOwn(files, path)) throw conveyorError('not-found', { what: `${path} in ${name}` });
 }

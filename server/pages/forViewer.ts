@@ -11,7 +11,7 @@ import { unlessLate } from './looks';
 /** The rows of each kind whose rights are looked up for one reader. */
 const MOST_ROWS_DECIDED = 25;
 
-/** What waits for this reader: what the reader may approve, resume or let continue. Null without a session. */
+/** The releases and pipelines that wait for this reader, who may approve, resume or let them continue. Null without a session. */
 export async function findForViewer(
   c: Context,
   { reads, deps }: Pick<CommandPages, 'reads' | 'deps'>,

@@ -146,7 +146,7 @@ export class PageReads {
     };
   }
 
-  /** What a command to this id would change, and the commands that are possible now. */
+  /** The state that a command to this id would change, and the commands that are possible now. */
   async scene(id: Id): Promise<SceneOffers> {
     const pipeline = await unlessLate(this.looks.status(id.pipeline));
     const known = {

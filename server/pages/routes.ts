@@ -56,7 +56,7 @@ export function servePages(app: Hono, deps: ApiDeps, { sessions, turns }: PageMe
     app.get(path, withPageHeaders, (c) => c.body(content, 200, { 'content-type': type, 'cache-control': FOR_EVER }));
   const serve = <M extends object>(
     path: string,
-    { read, render, twin = read, more = (found) => Promise.resolve(found) }: PageRow<M>,
+    { read, render, twin = read, more = (found) => Promise.resolve(found) }: LivePage<M>,
   ): void => {
     app.get(path, withPageHeaders, async (c) => {
       c.header('cache-control', 'private, no-cache');
@@ -65,16 +65,16 @@ export function servePages(app: Hono, deps: ApiDeps, { sessions, turns }: PageMe
       const found = await read(c);
       if (found instanceof Response) return found;
       const model = hashModel(found);
-      if (isStream(c)) return openStream(c, { streams, sessions, read, model });
+      if (isStream(c)) return openPageStream(c, { streams, sessions, read, model });
       return c.html(render(await more(found, c), { ...(await toFrame(c, deps, sessions)), model }));
     });
   };
-  const home: PageRow<HomeModel> = {
+  const home: LivePage<HomeModel> = {
     read: () => reads.home(),
     more: async (model, c) => ({ ...model, forViewer: await findForViewer(c, pages, model) }),
     render: renderHomePage,
   };
-  const pipelines: PageRow<PipelinesModel> = {
+  const pipelines: LivePage<PipelinesModel> = {
     read: (c) => {
       const { cursor = '', ...filters } = parseQuery(c, pipelinesQuery);
       return reads.pipelines(filters, cursor === '' ? undefined : cursor);
@@ -120,7 +120,7 @@ interface StreamOpening {
 }
 
 /** Tells a browser when this page has changed. All readers of the page share its looks, which are those of no person. */
-function openStream(c: Context, { streams, sessions, read, model }: StreamOpening): Response {
+function openPageStream(c: Context, { streams, sessions, read, model }: StreamOpening): Response {
   const { session = null } = (c as Context<PageEnv>).var;
   // Later looks must not change the answer that has begun.
   const later = { req: c.req, header: () => undefined } as unknown as Context;
@@ -154,7 +154,7 @@ interface PageMeans {
   readonly turns: KeyedQueue;
 }
 
-interface PageRow<M extends object> {
+interface LivePage<M extends object> {
   readonly read: (c: Context) => Promise<M | Response>;
   readonly render: (model: M, frame: Frame) => string;
   /** Adds the parts that depend on the reader. */
@@ -200,11 +200,11 @@ const withPageHeaders: MiddlewareHandler = async (c, next) => {
 /** Whether a person looks at the answer: a page was asked for, or a browser asked for an unknown address. */
 export function wantsPage(c: Context): boolean {
   if (!['GET', 'HEAD', 'POST'].includes(c.req.method) || isTwin(c) || c.req.path.startsWith('/v1/')) return false;
-  return PLACES.has(c.req.path.split('/')[1] ?? '') || /\btext\/html\b/.test(c.req.header('accept') ?? '');
+  return PAGE_PLACES.has(c.req.path.split('/')[1] ?? '') || /\btext\/html\b/.test(c.req.header('accept') ?? '');
 }
 
 /** The first parts of the paths of pages. */
-const PLACES = new Set(PAGE_PATHS.map((path) => path.split('/')[1] ?? ''));
+const PAGE_PLACES = new Set(PAGE_PATHS.map((path) => path.split('/')[1] ?? ''));
 
 /** A failure in the words of the API, as a page. */
 export async function answerFailurePage(c: Context, error: unknown, deps: ServerDeps): Promise<Response> {

@@ -12,7 +12,7 @@ import type { PageEnv } from '../sessions/viewer';
 import { createPageRow, findReader, type PageSource } from './page';
 import { listSettings } from './settingsFacts';
 
-/** The reader's own page. Whoever may read the whole audit sees the settings in force, too. */
+/** The reader's own page. A reader of the whole audit sees the settings in force, too. */
 export const SETTINGS_PAGE = createPageRow(['/settings', '/settings.json'], (source) => ({
   read: (c) => readSettings(c, source),
   render: renderSettingsPage,

@@ -10,7 +10,7 @@ const TICK_MS = 1_000;
 const SHORTEST_STREAM_MS = 4 * MINUTE_MS;
 const LONGEST_STREAM_MS = 6 * MINUTE_MS;
 /** Browsers come back after a random time, so that those of a server that ends do not come back together. */
-const RETRY_MS = [1_000, 5_000] as const;
+const STREAM_RETRY_MS = [1_000, 5_000] as const;
 /** Proxies close connections on which nothing moves. */
 const PULSE_MS = 25_000;
 /** Many viewers of one page fetch it one after the other. */
@@ -132,7 +132,7 @@ export class PageStreams {
     watch.streams.add(stream);
     this.total += 1;
     this.byViewer.set(viewer.name, (this.byViewer.get(viewer.name) ?? 0) + 1);
-    this.write(watch, stream, `retry: ${between(...RETRY_MS)}\n\n${formatModel(watch)}`);
+    this.write(watch, stream, `retry: ${between(...STREAM_RETRY_MS)}\n\n${formatModel(watch)}`);
     return stream;
   }
 

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import {
   AwayError,
   RefusedError,
-  type Branch,
-  type BranchChange,
-  type CommitInfo,
+  type DeployBranch,
+  type FieldCommit,
+  type BranchCommit,
   type FileState,
 } from '../../push-types/git-commit/branch';
 
-interface FakeCommit extends CommitInfo {
+interface FakeCommit extends BranchCommit {
   readonly files: ReadonlyMap<string, string>;
 }
 
 /** A branch in memory, with the faults of a remote repository. */
-export class FakeBranch implements Branch {
+export class FakeBranch implements DeployBranch {
   readonly commits = new Map<string, FakeCommit>();
   tip = '';
   isAway = false;
   refusal: string | undefined;
-  /** The next pushes that are stale because somebody else was faster. */
+  /** The next pushes that are stale because another was faster. */
   onPush: () => void = () => undefined;
   /** The next push arrives, and its answer is lost. */
   losesAnswer = false;
@@ -72,17 +72,17 @@ export class FakeBranch implements Branch {
     return Promise.resolve(this.walk(revision).some(({ id }) => id === commit) ? 'holds' : 'lacks');
   }
 
-  findCommits(tip: string, line: string): Promise<readonly CommitInfo[]> {
+  findCommits(tip: string, line: string): Promise<readonly BranchCommit[]> {
     return Promise.resolve(this.walk(tip).filter(({ message }) => message.split('\n').includes(line)));
   }
 
-  listChanges(tip: string, path: string): Promise<readonly CommitInfo[]> {
+  listChanges(tip: string, path: string): Promise<readonly BranchCommit[]> {
     return Promise.resolve(
       this.walk(tip).filter(({ parent, files }) => files.get(path) !== this.commits.get(parent ?? '')?.files.get(path)),
     );
   }
 
-  commit({ base, files, message }: BranchChange): Promise<string> {
+  commit({ base, files, message }: FieldCommit): Promise<string> {
     const all = new Map([...(this.commits.get(base)?.files ?? []), ...files]);
     return Promise.resolve(this.add({ parent: base, author: 'Conveyor', message, files: all }));
   }

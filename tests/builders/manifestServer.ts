@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import {
   manifestPackageSchema,
-  manifestSchema,
+  hostManifestSchema,
   reportPackageSchema,
-  reportSchema,
+  hostReportSchema,
   SIGNATURE_HEADER,
   type Manifest,
   type ManifestPackage,
@@ -112,7 +112,7 @@ export class FakeManifestServer {
 
   manifest(host: string): Manifest {
     const packages = [...(this.wanted.get(host) ?? [])];
-    return manifestSchema.parse({ host, serial: this.serial, packages, pollAfterSeconds: this.pollAfterSeconds });
+    return hostManifestSchema.parse({ host, serial: this.serial, packages, pollAfterSeconds: this.pollAfterSeconds });
   }
 
   /** Answers with any body, signed as it is. */
@@ -148,7 +148,7 @@ export class FakeManifestServer {
     if (kind === 'package') return this.sendPackage(request, response, pathname.replace(/.*\//, ''));
     if (request.headers.authorization !== `Bearer ${TOKEN}`) return void response.writeHead(401).end();
     if (kind === 'manifest') return this.sendManifest(request, response, { host, query });
-    this.keep(host, reportSchema.parse(JSON.parse(await readText(request))).packages);
+    this.keep(host, hostReportSchema.parse(JSON.parse(await readText(request))).packages);
     response.writeHead(204).end();
   }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { manifestSchema, type Manifest, type ReportPackage } from '../../push-types/slowroll/protocol';
+import { hostManifestSchema, type Manifest, type ReportPackage } from '../../push-types/slowroll/protocol';
 import { HostLog } from '../../push-types/slowroll/server/hostLog';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { addManifestRoutes } from '../../push-types/slowroll/server/manifestServer';
@@ -59,7 +59,7 @@ export class PollingHost {
     const body = Buffer.from(await answer.arrayBuffer());
     const signature = (answer.headers.get('conveyor-signature') ?? '').split(':')[1] ?? '';
     if (!verify(null, body, publicKey, Buffer.from(signature, 'base64'))) throw new Error('the signature is wrong');
-    return this.follow(manifestSchema.parse(JSON.parse(body.toString())));
+    return this.follow(hostManifestSchema.parse(JSON.parse(body.toString())));
   }
 
   /** The agent starts again and remembers nothing but what runs. */

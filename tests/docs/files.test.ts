@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { parsePipeline } from '../../domain/spec/parse';
 import { parseRegistry } from '../../settings/registry';
 import { anchorsOf } from '../setup/headings';
+import { repositoryFiles } from '../setup/repositoryFiles';
 import { runningSources } from '../setup/sources';
 import { run } from '../builders/cliWorld';
 
@@ -89,7 +90,7 @@ describe('commands in pages', () => {
 
   test('docs/guides/operate.md names every environment variable that is read', () => {
     const page = read('docs/guides/operate.md');
-    const scripts = ['temporal-dev.sh', ...readdirSync(join(ROOT, 'scripts')).map((file) => `scripts/${file}`)];
+    const scripts = ['temporal-dev.sh', ...repositoryFiles().filter((file) => /^scripts\/.+\.(js|sh)$/.test(file))];
     const texts = [...runningSources().map(({ text }) => text), ...scripts.map(read)];
     const used = new Set(texts.flatMap((text) => text.match(/\bCONVEYOR_[A-Z_]+\b/g) ?? []));
     // CI sets the report; repeats are counted there; npm sets the lane; the digest is read by the script's own tests; `npm run chaos` gives its tests the seeds.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { deployConfigSchema, type FieldPlace } from '../../push-types/git-commit/deployConfig';
-import { readField, writeField } from '../../push-types/git-commit/fileField';
+import { readFileField, writeField } from '../../push-types/git-commit/fileField';
 
 const place = (field: object): FieldPlace =>
   deployConfigSchema.parse({ service: 'web', repository: 'r', path: 'a.yaml', environments: ['eu'], field }).field;
@@ -105,7 +105,7 @@ describe('a field of a file', () => {
     ],
     ['a key that has a dot', 'example.com/tag: v1\n', { key: ['example.com/tag'] }, 'v1', 'v1', 'v2', 'v2'],
   ])('is changed alone: %s', (_, text, field, old, before, after, value) => {
-    expect(readField(text, place(field))).toBe(old);
+    expect(readFileField(text, place(field))).toBe(old);
     expect(writeField(text, place(field), value)).toBe(text.replace(before, after));
     expect(writeField(text, place(field), old)).toBe(text);
   });
@@ -205,7 +205,7 @@ describe('a field of a file', () => {
         fc.string({ unit: 'grapheme', maxLength: 40 }).filter((one) => !/\{\{|\$\{|<%/.test(one)),
         (value) => {
           const changed = writeField(text, place({ key: 'image.tag' }), value);
-          expect(readField(changed, place({ key: 'image.tag' }))).toBe(value);
+          expect(readFileField(changed, place({ key: 'image.tag' }))).toBe(value);
           expect(changed.startsWith('# top\nfirst: 1 # a\nimage: { tag: ')).toBe(true);
           expect(changed.endsWith(' } # b\nlast: [1, 2]\n')).toBe(true);
         },

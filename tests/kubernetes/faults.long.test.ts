@@ -39,7 +39,7 @@ describe('in the middle of a phase', () => {
     expect(await deploys.unit('web')).toMatchObject({ size: 5, version: 'kv:1', mixed: true });
   });
 
-  test('pods on a silent node hold up nobody, and get the version once it reports again', async () => {
+  test('pods on a silent node hold up no others, and get the version once it reports again', async () => {
     await begin({ kind: 'DaemonSet', config: { maxUnavailable: 2 } });
     await world.cluster.kubelet.silence('node-1');
     const id = await deploys.push('web', 'kv:2', { whole: true });

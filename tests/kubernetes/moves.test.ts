@@ -22,7 +22,7 @@ interface Written {
   readonly revisions?: readonly object[];
 }
 
-/** What is read of a workload, from what a test says of it. */
+/** The reads of a workload, from the words of a test. */
 function situate(kind: WorkloadKind, written: Written = {}): MoveSituation {
   const { image = 'kv:1', spec, status, intent, annotations, pods = ['old'], revisions = [] } = written;
   const workload = viewWorkload(kind, {

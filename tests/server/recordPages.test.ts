@@ -92,7 +92,7 @@ describe('the audit', () => {
     expect(allowed.text).toContain('the load balancer is replaced');
   });
 
-  test('of a pipeline is for its owners', async () => {
+  test('for a pipeline is open to its owners', async () => {
     const client = clientWith({ spec: () => Promise.resolve({ owners: ['service:ci'] } as never) });
     const given = { audit: AUDIT, policy: POLICY, client } as never;
     expect((await read('/audit?pipeline=kvstore', given, BEARER)).status).toBe(200);

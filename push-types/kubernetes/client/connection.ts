@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { z } from 'zod';
 import type { ApplyOptions, ClusterConnection, CreateOptions, ObjectListing, PatchOptions } from './api';
-import { isKubernetesError, KubernetesError, type RequestWords } from './errors';
-import type { ClusterAccess } from './kubeconfig';
+import { checkAnswer, readObject, refuseClusterAnswer } from './answers';
+import { isKubernetesError, type RequestWords } from './errors';
+import type { ClusterAccess } from './access';
 import { CLIENT_LIMITS, type ClientSettings } from './limits';
 import { createPace } from './limiter';
-import { listSchema, objectSchema, versionSchema, type KubeObject } from './objects';
+import { listSchema, versionSchema, type KubeObject } from './objects';
 import { createRequester, type KubernetesRequester } from './requester';
 import { buildPath, formatRef, RESOURCES, type ObjectRef, type ResourceKind } from './resources';
 import { openTransport } from './transport';
 import { watchObjects } from './watch';
 
-export interface ClientOptions {
+export interface ClusterClientOptions {
   /** Default: those of CLIENT_LIMITS. */
   readonly settings?: Partial<ClientSettings>;
   readonly env?: NodeJS.ProcessEnv;
@@ -30,7 +30,7 @@ const CONTENT_TYPES = {
 } as const;
 
 /** Opens the client of one API server; the first request makes the connection. */
-export function connectCluster(access: ClusterAccess, options: ClientOptions = {}): ClusterConnection {
+export function connectCluster(access: ClusterAccess, options: ClusterClientOptions = {}): ClusterConnection {
   const { env = process.env, now = Date.now, random = Math.random } = options;
   const settings: ClientSettings = { ...CLIENT_LIMITS, ...options.settings };
   const transport = openTransport(access, { env, now });
@@ -96,7 +96,8 @@ async function listPages(
     const page = checkAnswer(words, listSchema, answer);
     // Items of a list have neither kind nor version of their own.
     for (const item of page.items ?? []) items.push({ ...item, kind, apiVersion: RESOURCES[kind].apiVersion });
-    if (items.length > listItems) throw refuseAnswer(words, `there are more than ${listItems}; select fewer by labels`);
+    if (items.length > listItems)
+      throw refuseClusterAnswer(words, `there are more than ${listItems}; select fewer by labels`);
     next = page.metadata.continue || undefined;
     if (next === undefined) return { items, resourceVersion: page.metadata.resourceVersion };
   }
@@ -202,20 +203,3 @@ function buildQuery(parameters: Readonly<Record<string, string | number | undefi
   const kept = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept as [string, string][]).toString()}`;
 }
-
-/** A review has no name, so it gets an empty one. */
-function readObject(words: RequestWords, answer: unknown, isNameless = false): KubeObject {
-  if (!isNameless) return checkAnswer(words, objectSchema, answer);
-  const review = answer as { readonly metadata?: object };
-  return checkAnswer(words, objectSchema, { ...review, metadata: { name: '', ...review.metadata } });
-}
-
-function checkAnswer<T extends z.ZodType>(words: RequestWords, schema: T, answer: unknown): z.output<T> {
-  const parsed = schema.safeParse(answer);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw refuseAnswer(words, `its answer is not as expected: ${issue?.path.map(String).join('.')}: ${issue?.message}`);
-}
-
-const refuseAnswer = (words: RequestWords, message: string): KubernetesError =>
-  new KubernetesError(words, { kind: 'Unavailable', status: 200, message });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { runToEnd } from '../../hosts/runProgram';
-import type { CredentialSource, ExecPlugin, PemSource } from './kubeconfig';
+import type { CredentialSource, ExecPlugin, PemSource } from './access';
 import { CLIENT_LIMITS } from './limits';
 
 /** The proof that one request shows to the server: a token, a client certificate, or neither. */

@@ -2,41 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import type { ClusterAccess, CredentialSource, ExecPlugin, PemSource } from './access';
 import { CLIENT_LIMITS } from './limits';
-
-/** The way to one API server: its address, its authority, and where credentials come from. */
-export interface ClusterAccess {
-  /** For messages: the context of a kubeconfig, or `in-cluster`. */
-  readonly name: string;
-  readonly server: URL;
-  readonly authority: PemSource | undefined;
-  /** The name in the certificate of the server if it is not that of the address. */
-  readonly serverName: string | undefined;
-  readonly namespace: string;
-  readonly credentials: CredentialSource;
-}
-
-/** A text in PEM, or the file with it, which is read again when it changes. */
-export type PemSource = { readonly text: string } | { readonly file: string };
-
-export type CredentialSource =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'tokenFile'; readonly file: string }
-  | { readonly kind: 'certificate'; readonly certificate: PemSource; readonly key: PemSource }
-  | { readonly kind: 'exec'; readonly plugin: ExecPlugin };
-
-/** A program that prints credentials (`client.authentication.k8s.io`). */
-export interface ExecPlugin {
-  readonly apiVersion: string;
-  /** With its path, or to be found on PATH. */
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly installHint: string | undefined;
-  /** The program wants to know its cluster: this goes to it. */
-  readonly cluster: Readonly<Record<string, unknown>> | undefined;
-}
 
 const execFields = z.looseObject({
   apiVersion: z.enum(['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']),
@@ -95,7 +62,7 @@ const kubeconfigSchema = z.looseObject({
 });
 
 type Kubeconfig = z.output<typeof kubeconfigSchema>;
-type ClusterFields = NonNullable<Kubeconfig['clusters']>[number]['cluster'];
+type ContextFields = NonNullable<Kubeconfig['clusters']>[number]['cluster'];
 type UserFields = NonNullable<Kubeconfig['users']>[number]['user'];
 
 /** Reads a kubeconfig of a file. @throws Error that names the file and the mistake */
@@ -147,7 +114,7 @@ export function parseKubeconfig(text: string, { place, folder, context }: Kubeco
   };
 }
 
-function whyRefused(cluster: ClusterFields, user: UserFields): string | undefined {
+function whyRefused(cluster: ContextFields, user: UserFields): string | undefined {
   const { hostname, protocol } = new URL(cluster.server);
   if (cluster['insecure-skip-tls-verify'])
     return 'insecure-skip-tls-verify would give our credentials to any server; use certificate-authority-data instead';
@@ -163,7 +130,7 @@ function whyRefused(cluster: ClusterFields, user: UserFields): string | undefine
 }
 
 /** In the order of kubectl: a certificate, then a token, then its file, then the plug-in. */
-function chooseCredentials(cluster: ClusterFields, user: UserFields, folder: string): CredentialSource {
+function chooseCredentials(cluster: ContextFields, user: UserFields, folder: string): CredentialSource {
   const certificate = findPem(user, 'client-certificate', folder);
   const key = findPem(user, 'client-key', folder);
   if (certificate && key) return { kind: 'certificate', certificate, key };
@@ -181,7 +148,7 @@ function chooseCredentials(cluster: ClusterFields, user: UserFields, folder: str
 }
 
 /** The cluster in the form that plug-ins read. */
-function describeCluster(cluster: ClusterFields): Readonly<Record<string, unknown>> {
+function describeCluster(cluster: ContextFields): Readonly<Record<string, unknown>> {
   const config = cluster.extensions?.find((one) => one.name === 'client.authentication.k8s.io/exec')?.extension;
   return {
     ...{ server: cluster.server, 'certificate-authority-data': cluster['certificate-authority-data'] },

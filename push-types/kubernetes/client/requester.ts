@@ -52,7 +52,7 @@ export function createRequester(options: RequesterOptions): KubernetesRequester 
         const message = await transport.open(outgoing, settings.requestMs).catch(failWithoutAnswer(words));
         if (message.statusCode === 200) return message;
         if (message.statusCode === 401) transport.forgetCredentials();
-        const text = await readStart(message);
+        const text = await readBodyStart(message);
         const header = message.headers['retry-after'];
         return readKubernetesAnswer(words, { status: message.statusCode ?? 0, header, text }) as never;
       }),
@@ -112,7 +112,7 @@ function parseJsonAnswer(text: string): unknown {
 const MOST_REFUSAL_BYTES = 64 * 1024;
 
 /** The beginning of a refusal. */
-async function readStart(message: IncomingMessage): Promise<string> {
+async function readBodyStart(message: IncomingMessage): Promise<string> {
   let text = '';
   try {
     for await (const part of message) {

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { openCredentials, readPemSource, type Credential, type CredentialMemory } from './credentials';
-import type { ClusterAccess } from './kubeconfig';
+import type { ClusterAccess } from './access';
 import { CLIENT_LIMITS } from './limits';
 
 /** Requests by node:https with the credentials of a cluster; knows nothing of Kubernetes beyond them. */

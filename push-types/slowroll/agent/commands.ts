@@ -20,7 +20,7 @@ const OUTPUT_DRAIN_MS = 100;
 const SHOWN_CHARACTERS = 1_000;
 
 /**
- * Runs a program by its list of arguments, without a shell. Its process group is killed at the time limit. Of its output the end is kept, for the reason of
+ * Runs a program by its list of arguments, without a shell. Its process group is killed at the time limit. The end of its output is kept, for the reason of
  * a failure.
  */
 export async function runCommand(argv: readonly string[], place: CommandPlace): Promise<CommandEnd> {

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { manifestSchema, SIGNATURE_HEADER, type Manifest, type Report, type ReportPackage } from '../protocol';
+import { hostManifestSchema, SIGNATURE_HEADER, type Manifest, type HostReport, type ReportPackage } from '../protocol';
 import { AGENT_LIMITS } from './limits';
 import { requestAnswer, readRetryAfter, type SmallAnswer, type TlsFiles } from './request';
 import { isManifestSigned } from './signature';
@@ -80,7 +80,7 @@ export class ManifestClient {
     const state = JSON.stringify(packages);
     if (state === this.sentState) return;
     const url = this.locate('report');
-    const body = JSON.stringify({ packages: [...packages] } satisfies Report);
+    const body = JSON.stringify({ packages: [...packages] } satisfies HostReport);
     const { answer } = await this.send('POST', url, { body, headers: { 'content-type': 'application/json' } });
     if (answer.status !== 204) throw refuseAnswer(url, answer);
     this.sentState = state;
@@ -127,7 +127,7 @@ function parseManifest({ headers, body }: SmallAnswer, keys: readonly KeyObject[
   const header = headers[SIGNATURE_HEADER];
   if (!isManifestSigned(body, typeof header === 'string' ? header : undefined, keys))
     throw new ManifestError('the manifest is not signed by a key that this host trusts');
-  const manifest = manifestSchema.safeParse(parseBody(body));
+  const manifest = hostManifestSchema.safeParse(parseBody(body));
   if (manifest.success) return manifest.data;
   const [issue] = manifest.error.issues;
   throw new ManifestError(`the answer is no manifest: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);

@@ -61,7 +61,7 @@ export async function requestAnswer(
   }
 }
 
-/** A signal that aborts after a time, by the clock that nobody sets. `end` has to be called. */
+/** A signal that aborts after a time, by a clock that is never set. `end` has to be called. */
 export function limitTime(ms: number, message: string): { readonly signal: AbortSignal; end(): void } {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(message)), ms);

@@ -63,7 +63,7 @@ export function parseSettings(args: readonly string[]): AgentSettings {
       host: values.host,
       home: resolve(values.home),
     },
-    ...{ labels: parseLabels(values.label), allowsHttp, spreadMs: parseSeconds('spread', values.spread) },
+    ...{ labels: parseLabelFlags(values.label), allowsHttp, spreadMs: parseSeconds('spread', values.spread) },
     files: {
       ...{ token, keys: needFlag('keys', values.keys) },
       ...{ ca: values.ca, cert: values.cert, key: values.key },
@@ -124,7 +124,7 @@ function parseServer(text: string, allowsHttp: boolean): URL {
   return url;
 }
 
-function parseLabels(pairs: readonly string[]): Readonly<Record<string, string>> {
+function parseLabelFlags(pairs: readonly string[]): Readonly<Record<string, string>> {
   if (pairs.length > AGENT_LIMITS.labels) throw new Error(`--label is given more than ${AGENT_LIMITS.labels} times`);
   return Object.fromEntries(
     pairs.map((pair) => {

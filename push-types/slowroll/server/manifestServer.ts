@@ -2,7 +2,13 @@ import type { TLSSocket } from 'node:tls';
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
 import { ExtensionError, limitBody, SLOWROLL_LIMITS } from '../../../sdk';
-import { reportPackageSchema, reportSchema, SIGNATURE_HEADER, type Manifest, type PackageInstall } from '../protocol';
+import {
+  reportPackageSchema,
+  hostReportSchema,
+  SIGNATURE_HEADER,
+  type Manifest,
+  type PackageInstall,
+} from '../protocol';
 import type { HostLabels } from './fleetHosts';
 import type { HostLog } from './hostLog';
 import type { HostTokens } from './hostTokens';
@@ -122,7 +128,7 @@ function buildManifest(
 
 async function acceptReport(c: Context, fleet: SlowrollFleet): Promise<Response> {
   const body: unknown = await c.req.json().catch(() => undefined);
-  const report = reportSchema.safeParse(body);
+  const report = hostReportSchema.safeParse(body);
   if (!report.success) return refuseHost(c, 400, `the report: ${report.error.issues[0]?.message ?? 'it is no JSON'}`);
   const { index } = fleet.noteCall(c.req.param('host') ?? '', undefined);
   if (index === -1) return refuseHost(c, 409, 'a host polls before it reports');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { connectCluster } from '../../../push-types/kubernetes/client/connection';
-import type { CredentialSource, ExecPlugin, PemSource } from '../../../push-types/kubernetes/client/kubeconfig';
+import type { CredentialSource, ExecPlugin, PemSource } from '../../../push-types/kubernetes/client/access';
 import { makeCertificates } from '../../configerator/certificates';
 import { accessTo } from '../fake/connect';
 import { FakeApiServer, type FakeServerOptions } from '../fake/server';

@@ -1,6 +1,6 @@
 import type { ClusterConnection } from '../../../push-types/kubernetes/client/api';
 import { connectCluster } from '../../../push-types/kubernetes/client/connection';
-import type { ClusterAccess, CredentialSource } from '../../../push-types/kubernetes/client/kubeconfig';
+import type { ClusterAccess, CredentialSource } from '../../../push-types/kubernetes/client/access';
 import type { ClientSettings } from '../../../push-types/kubernetes/client/limits';
 
 /** Fast enough for tests; the client of the product has the limits of CLIENT_LIMITS. */

@@ -274,7 +274,7 @@ describe('a server that is away', () => {
   });
 });
 
-test('a link that somebody planted where a release belongs is replaced, not followed', async () => {
+test('a link that was planted where a release belongs is replaced, not followed', async () => {
   const outside = join(host.folder, 'outside');
   mkdirSync(outside);
   writeFileSync(join(outside, 'kept'), 'x');
