@@ -35,7 +35,7 @@ build() {
   (umask 022 && mkdir -p "$CONVEYOR_CACHE/bin")
   say "Building the control plane of Kubernetes $KUBERNETES_VERSION with $(go env GOVERSION): a quarter of an hour on an idle machine, once"
   (
-    cd "$ROOT/scripts/controlPlane" && GOFLAGS='-p=1 -buildvcs=false' CGO_ENABLED=0 exec nice -n 19 go build -v -mod=readonly -trimpath -o "$made" \
+    cd "$ROOT/tools/controlPlane" && GOFLAGS='-p=1 -buildvcs=false' CGO_ENABLED=0 exec nice -n 19 go build -v -mod=readonly -trimpath -o "$made" \
       -ldflags "-s -w -X $version.gitVersion=v$KUBERNETES_VERSION -X $version.gitMajor=1 -X $version.gitMinor=37 -X $version.gitTreeState=clean -X $version.gitCommit=$(printf '0%.0s' $(seq 40))" .
   ) >"$log" 2>&1 &
   pid=$!

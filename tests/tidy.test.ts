@@ -201,7 +201,7 @@ describe('duplicates agree', () => {
     expect(/^SERVER_VERSION=(.+)$/m.exec(cluster)?.[1]).toBe(/go\.temporal\.io\/server v(\S+)/.exec(module)?.[1]);
   });
 
-  test.each(['tools/temporal', 'scripts/controlPlane'])(
+  test.each(['tools/temporal', 'tools/controlPlane'])(
     'the program of %s builds on a machine that never built it: every module has its checksums',
     (folder) => {
       const [module, sums] = ['go.mod', 'go.sum'].map((file) =>
@@ -223,7 +223,7 @@ describe('duplicates agree', () => {
 
   test('the control plane that is built is the version that the script names', () => {
     const script = readFileSync(path.join(ROOT, 'scripts/control-plane.sh'), 'utf8');
-    const module = readFileSync(path.join(ROOT, 'scripts/controlPlane/go.mod'), 'utf8');
+    const module = readFileSync(path.join(ROOT, 'tools/controlPlane/go.mod'), 'utf8');
     const version = /^KUBERNETES_VERSION=(.+)$/m.exec(script)?.[1];
     expect(/k8s\.io\/kubernetes v(\S+)/.exec(module)?.[1]).toBe(version);
     expect(script).toContain(`.gitMinor=${version?.split('.')[1]} `);
