@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubernetesApi } from '../../push-types/kubernetes/client/api';
+import type { ClusterConnection, KubernetesApi } from '../../push-types/kubernetes/client/api';
 import type { KubeObject } from '../../push-types/kubernetes/client/objects';
 import { KubeFleet, type KubeCluster } from '../../push-types/kubernetes/fleet';
 import { kubernetesPushType } from '../../push-types/kubernetes/pushType';
@@ -29,6 +29,12 @@ export interface KubeWorldOptions extends FakeClusterOptions {
   readonly clusterName?: string;
   /** Whether looks come from watches, as in the product, or from lists of the moment. */
   readonly isViewed?: boolean;
+  /** A cluster that is there already, in place of a fake one of its own; its nodes are node-0 to node-7. */
+  readonly shared?: SharedCluster;
+}
+
+export interface SharedCluster {
+  readonly api: ClusterConnection;
 }
 
 /** The name of nodes for a world of so many pods. */
@@ -46,17 +52,24 @@ export class KubeWorld {
   private ending = new AbortController();
 
   private constructor(
-    readonly cluster: FakeCluster,
     readonly options: KubeWorldOptions,
+    private readonly fake: FakeCluster | undefined,
+    private readonly api: ClusterConnection,
   ) {
     this.fleet = this.open();
+  }
+
+  /** The fake cluster, whose faults and history tests use. */
+  get cluster(): FakeCluster {
+    if (this.fake === undefined) throw new Error('this world has no fake cluster');
+    return this.fake;
   }
 
   static async make(options: KubeWorldOptions): Promise<KubeWorld> {
     const most = Math.max(...Object.values(options.workloads));
     const nodes = options.nodes ?? listNodes(options.kind === 'DaemonSet' ? most + 2 : 3);
-    const cluster = await FakeCluster.open({ rules: DEAD, ...options, nodes });
-    const world = new KubeWorld(cluster, options);
+    const fake = options.shared ? undefined : await FakeCluster.open({ rules: DEAD, ...options, nodes });
+    const world = new KubeWorld(options, fake, (options.shared ?? fake)?.api as ClusterConnection);
     for (const [name, size] of Object.entries(options.workloads)) await world.deploy(name, size);
     await world.until('all pods are ready', async () => {
       const pods = await Promise.all(
@@ -84,12 +97,12 @@ export class KubeWorld {
   /** The push type begins, or begins anew after a crash. */
   open(): KubeFleet {
     const api: KubernetesApi = {
-      get: (ref) => this.wrap(this.cluster.api).get(ref),
-      list: (kind, options) => this.wrap(this.cluster.api).list(kind, options),
-      patch: (ref, patch, options) => this.wrap(this.cluster.api).patch(ref, patch, options),
-      create: (kind, object, options) => this.wrap(this.cluster.api).create(kind, object, options),
-      remove: (ref, options) => this.wrap(this.cluster.api).remove(ref, options),
-      watch: (kind, options) => this.wrap(this.cluster.api).watch(kind, options),
+      get: (ref) => this.wrap(this.api).get(ref),
+      list: (kind, options) => this.wrap(this.api).list(kind, options),
+      patch: (ref, patch, options) => this.wrap(this.api).patch(ref, patch, options),
+      create: (kind, object, options) => this.wrap(this.api).create(kind, object, options),
+      remove: (ref, options) => this.wrap(this.api).remove(ref, options),
+      watch: (kind, options) => this.wrap(this.api).watch(kind, options),
     };
     const name = this.options.clusterName ?? 'eu-1';
     this.ending.abort();
@@ -139,7 +152,7 @@ export class KubeWorld {
       StatefulSet: { replicas: size, serviceName: name, podManagementPolicy: 'Parallel' },
       DaemonSet: {},
     }[kind];
-    await this.cluster.api.create(
+    await this.api.create(
       kind,
       { metadata: { name }, spec: { ...common, ...byKind, ...spec } },
       { namespace: NAMESPACE },
@@ -151,12 +164,7 @@ export class KubeWorld {
     const { kind } = this.options;
     const size = (await this.pods(name)).length + 1;
     if (kind === 'DaemonSet') await this.labelNode(`node-${size - 1}`, name);
-    else
-      await this.cluster.api.patch(
-        { kind, namespace: NAMESPACE, name },
-        { spec: { replicas: size } },
-        { type: 'merge' },
-      );
+    else await this.api.patch({ kind, namespace: NAMESPACE, name }, { spec: { replicas: size } }, { type: 'merge' });
     await this.until('the pod is there', async () => {
       const pods = await this.pods(name);
       return pods.length === size && pods.every(isPodReady);
@@ -168,7 +176,7 @@ export class KubeWorld {
   async losePod(pod: string, name: string): Promise<void> {
     const before = await this.pods(name);
     const uid = before.find(({ metadata }) => metadata.name === pod)?.metadata.uid;
-    await this.cluster.api.remove({ kind: 'Pod', namespace: NAMESPACE, name: pod });
+    await this.api.remove({ kind: 'Pod', namespace: NAMESPACE, name: pod });
     await this.until('another pod is there', async () => {
       const pods = await this.pods(name);
       return (
@@ -178,7 +186,7 @@ export class KubeWorld {
   }
 
   async pods(name: string): Promise<readonly KubeObject[]> {
-    const { items } = await this.cluster.api.list('Pod', { namespace: NAMESPACE, labelSelector: `app=${name}` });
+    const { items } = await this.api.list('Pod', { namespace: NAMESPACE, labelSelector: `app=${name}` });
     return items
       .filter(({ metadata }) => !metadata.deletionTimestamp)
       .toSorted((one, other) => one.metadata.name.localeCompare(other.metadata.name));
@@ -195,7 +203,7 @@ export class KubeWorld {
 
   async workload(name: string): Promise<KubeObject> {
     const { kind } = this.options;
-    const found = await this.cluster.api.get({ kind, namespace: NAMESPACE, name });
+    const found = await this.api.get({ kind, namespace: NAMESPACE, name });
     if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
     return found;
   }
@@ -219,11 +227,21 @@ export class KubeWorld {
 
   /** Waits until nothing has changed in the cluster for a moment. */
   async calm(): Promise<void> {
-    let seen = -1;
-    while (seen !== this.cluster.store.currentVersion) {
-      seen = this.cluster.store.currentVersion;
-      await delay(CALM_MS);
+    let seen: unknown;
+    for (let version = await this.readChange(); version !== seen; version = await this.readChange()) {
+      seen = version;
+      await delay(this.fake ? CALM_MS : REAL_CALM_MS);
     }
+  }
+
+  private async readChange(): Promise<unknown> {
+    if (this.fake) return this.fake.store.currentVersion;
+    const { kind } = this.options;
+    const lists = await Promise.all([
+      this.api.list('Pod', { namespace: NAMESPACE }),
+      this.api.list(kind, { namespace: NAMESPACE }),
+    ]);
+    return JSON.stringify(lists.map(({ items }) => items.map(({ metadata }) => metadata.resourceVersion)));
   }
 
   async until(hope: string, holds: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
@@ -236,12 +254,21 @@ export class KubeWorld {
 
   async close(): Promise<void> {
     this.ending.abort();
-    await this.cluster.close();
+    await this.fake?.close();
+    if (this.fake === undefined) await this.clear();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  private async clear(): Promise<void> {
+    const { kind } = this.options;
+    for (const name of Object.keys(this.options.workloads)) {
+      await this.api.remove({ kind, namespace: NAMESPACE, name });
+      await this.until('the pods are gone', async () => (await this.pods(name)).length === 0, 30_000);
+    }
+  }
+
   private async labelNode(node: string, name: string): Promise<void> {
-    await this.cluster.api.patch(
+    await this.api.patch(
       { kind: 'Node', name: node },
       { metadata: { labels: { [`runs-${name}`]: 'yes' } } },
       { type: 'merge' },
@@ -250,6 +277,8 @@ export class KubeWorld {
 }
 
 const CALM_MS = 15;
+/** A real controller takes longer to react than a fake one. */
+const REAL_CALM_MS = 250;
 const DEAD = [{ image: /dead/, pullError: true }];
 
 interface PodParts {
