@@ -55,8 +55,9 @@ function collectReleaseVerbs(record: ReleaseRecord, { trigger }: ReleaseInput, a
     ...{ ...RELEASE_FREE, paused: record.paused },
     ending: ending ? { ...ending, revert: ending.verb === 'revert', notBad: false } : null,
   };
+  // A window is skipped for the action or the deploy that waits for it.
   const isOffered = (verb: ReleaseVerb): boolean =>
-    isActionVerb(verb) === (action !== undefined) || (verb === 'skip-window' && action !== undefined);
+    (isActionVerb(verb) || verb === 'skip-window') === (action !== undefined);
   const isBack = (verb: ReleaseVerb): boolean => verb === 'revert' && trigger.kind === 'undeploy';
   const input = action === undefined ? {} : { action, approve: true };
   return Object.fromEntries(
