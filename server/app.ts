@@ -13,6 +13,7 @@ import { answerFailure } from './failures';
 import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
+import { serveReadPages } from './pages/readPages';
 import { answerFailurePage, PAGE_PATHS, servePages, wantsPage } from './pages/routes';
 import { Readiness } from './readiness';
 import { whyNotOpen } from './reads';
@@ -88,9 +89,10 @@ export function createApp(deps: ServerDeps): Hono {
     }),
     examination: shareExamination(deps),
   };
+  serveReadPages(app, api, sessions);
   for (const { route, respond } of API_ROUTES)
     app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));
-  servePages(app, api, { sessions, turns });
+  servePages(app, deps, { sessions, turns });
   const fail = (c: Context, error: unknown) =>
     wantsPage(c) ? answerFailurePage(c, error, deps) : answerFailure(c, error);
   app.notFound((c) => fail(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));

@@ -15,8 +15,8 @@ const calendarQuery = z.object({
   cursor: z.string().max(4_010).default(''),
 });
 
-/** Files of pipelines and their ends change rarely. */
-const SPEC_SHARED_MS = 30_000;
+/** Files of pipelines change rarely. */
+const AGENDA_SHARED_MS = 30_000;
 const ENDS_SHARED_MS = 5_000;
 /** The deploys of one pipeline that are asked when they end. */
 const DEPLOYS_ASKED = 3;
@@ -41,20 +41,29 @@ async function readAgenda(
   pipeline: PipelineSummary,
   period: AgendaPeriod,
 ): Promise<PipelineAgenda> {
-  const { looks, client, config } = source;
-  const { id } = pipeline;
-  const [spec, ends] = await Promise.all([
-    unlessLate(looks.read(`agenda spec ${id}`, () => client.spec(id), SPEC_SHARED_MS)),
+  const { looks } = source;
+  const { id, state, frozenUntil, stopped } = pipeline;
+  const key = toSharedKey('agenda', { id, state, frozenUntil, stopped, ...period });
+  const [agenda, ends] = await Promise.all([
+    unlessLate(looks.read(key, () => planFromFile(source, pipeline, period), AGENDA_SHARED_MS)),
     pipeline.active.length === 0
       ? []
       : unlessLate(looks.read(`agenda ends ${id}`, () => listDeployEnds(source, id), ENDS_SHARED_MS)),
   ]);
-  if (spec === null)
+  if (agenda === null)
     return { id, spans: [], moments: [], isCut: false, problem: pipeline.problem ?? 'its file did not arrive in time' };
-  const spreadMs = config.settings?.calendarSpreadMs ?? 0;
-  const agenda = planAgenda({ pipeline, spec, spreadMs, nowMs: source.now() }, period);
   const moments = [...agenda.moments, ...(ends ?? []).filter(({ at }) => Date.parse(at) < period.toMs)];
   return { ...agenda, moments: moments.sort((a, b) => a.at.localeCompare(b.at)) };
+}
+
+/** Zones are slow, so all readers share the result. */
+async function planFromFile(
+  { client, config, now }: PageSource,
+  pipeline: PipelineSummary,
+  period: AgendaPeriod,
+): Promise<PipelineAgenda> {
+  const spec = await client.spec(pipeline.id);
+  return planAgenda({ pipeline, spec, spreadMs: config.settings?.calendarSpreadMs ?? 0, nowMs: now() }, period);
 }
 
 /** When the deploys under way will be everywhere if all goes well, as far as their own phases show. */

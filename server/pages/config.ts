@@ -12,7 +12,7 @@ import { locateChanges } from '../../render/config';
 import { parseQuery } from '../body';
 import { hostQuery, rowsQuery, valueQuery } from '../configSchemas';
 import { pageFilter } from './looks';
-import { createPageRow, getPathPart, type PageRow, type PageSource } from './page';
+import { createPageRow, getPathPart, type ReadPage, type PageSource } from './page';
 
 /** Git and the store answer slowly, and their answers change with a landing. */
 const GIT_SHARED_MS = 5_000;
@@ -27,7 +27,7 @@ const repositoryQuery = rowsQuery.extend({ q: pageFilter });
 const valuePageQuery = valueQuery.extend({ host: hostQuery.shape.host.or(z.literal('')).default('') });
 
 /** Repositories of configuration, their values, and the gates among these. */
-export const CONFIG_PAGES: readonly PageRow[] = [
+export const CONFIG_PAGES: readonly ReadPage[] = [
   createPageRow(['/config', '/config.json'], (source) => ({
     read: () => Promise.resolve({ repositories: listRepositories(source) }),
     render: renderConfigPage,

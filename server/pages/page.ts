@@ -25,7 +25,7 @@ interface OpenPage {
 }
 
 /** A page by its paths, each of which may end in `.json`. */
-export interface PageRow {
+export interface ReadPage {
   readonly paths: readonly string[];
   readonly open: (source: PageSource) => OpenPage;
 }
@@ -33,7 +33,7 @@ export interface PageRow {
 export const createPageRow = <M extends object>(
   paths: readonly string[],
   make: (source: PageSource) => PageParts<M>,
-): PageRow => ({
+): ReadPage => ({
   paths,
   open: (source) => {
     const { read, render, twin = read } = make(source);

@@ -53,8 +53,7 @@ const PIPELINE_DETAILS = 8;
 
 /** Reads the models of pages. Each answer is one of the API, and many readers share it. */
 export class PageReads {
-  /** Shared with the other pages. */
-  readonly looks: SharedLooks;
+  private readonly looks: SharedLooks;
   /** As the client of the API, but shared. */
   private readonly shared: StatusReader;
 

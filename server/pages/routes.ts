@@ -1,3 +1,5 @@
+import { PAGE_ROWS } from './list';
+import { pageFilter } from './looks';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ConveyorError, conveyorError, type ErrorCode } from '../../domain/errors';
@@ -12,14 +14,11 @@ import { renderPipelinesPage } from '../../pages/pipelines';
 import { renderProblemPage } from '../../pages/problem';
 import { renderReleasePage } from '../../pages/release';
 import { authenticate } from '../auth';
-import type { ApiDeps } from '../apiRoute';
 import { parseQuery } from '../body';
 import type { ServerDeps } from '../deps';
 import { describeFailure } from '../failures';
 import { PAGE_HEADERS } from '../pageHeaders';
 import type { PageEnv } from '../sessions/viewer';
-import { PAGE_ROWS } from './list';
-import { pageFilter } from './looks';
 import { remoteAddress } from '../strangers';
 import type { OfferedCommand } from '../../domain/commandOffers';
 import type { Sessions } from '../sessions';
@@ -35,6 +34,9 @@ export const PAGE_PATHS: readonly string[] = [
   ...PAGE_ROWS.flatMap(({ paths }) => paths),
 ];
 
+/** For the pages of `readPages.ts`. */
+export { isTwin, toFrame, withPageHeaders };
+
 /** A path with a hash of the content never gets another content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
@@ -45,7 +47,7 @@ const pipelinesQuery = z.object({
 });
 
 /** Adds the pages to an app; who may read them is decided before. */
-export function servePages(app: Hono, deps: ApiDeps, { sessions, turns }: PageMeans): void {
+export function servePages(app: Hono, deps: ServerDeps, { sessions, turns }: PageMeans): void {
   const reads = new PageReads(deps);
   const pages: CommandPages = { deps, reads, turns, sessions, toFrame: (c) => toFrame(c, deps, sessions) };
   const withButtons = <M extends object>(model: M, c: Context, offers: readonly OfferedCommand[]) =>
@@ -99,16 +101,6 @@ export function servePages(app: Hono, deps: ApiDeps, { sessions, turns }: PageMe
     more: (model, c) => withButtons(model, c, listModelOffers.deploy(model)),
     ...{ render: renderDeployPage, twin },
   });
-  for (const { paths, open } of PAGE_ROWS) {
-    const { page, twin: answer } = open({ ...deps, looks: reads.looks });
-    for (const path of paths)
-      app.get(path, withPageHeaders, async (c) => {
-        c.header('cache-control', 'private, no-cache');
-        if (isTwin(c)) return c.json(await answer(c));
-        const found = await page(c, () => toFrame(c, deps, sessions));
-        return found instanceof Response ? found : c.html(found);
-      });
-  }
 }
 
 interface StreamOpening {
@@ -200,11 +192,15 @@ const withPageHeaders: MiddlewareHandler = async (c, next) => {
 /** Whether a person looks at the answer: a page was asked for, or a browser asked for an unknown address. */
 export function wantsPage(c: Context): boolean {
   if (!['GET', 'HEAD', 'POST'].includes(c.req.method) || isTwin(c) || c.req.path.startsWith('/v1/')) return false;
-  return PAGE_PLACES.has(c.req.path.split('/')[1] ?? '') || /\btext\/html\b/.test(c.req.header('accept') ?? '');
+  return PAGE_PATH.test(c.req.path) || /\btext\/html\b/.test(c.req.header('accept') ?? '');
 }
 
-/** The first parts of the paths of pages. */
-const PAGE_PLACES = new Set(PAGE_PATHS.map((path) => path.split('/')[1] ?? ''));
+const PAGE_PATH = new RegExp(`^/($|(${[...new Set(PAGE_PATHS.map(toPlace))].join('|')})(/|$))`);
+
+/** `pipelines` of `/pipelines/*`; for the first page a word that no path has. */
+function toPlace(path: string): string {
+  return path.split('/')[1]?.replace(/\.json$/, '') || 'index';
+}
 
 /** A failure in the words of the API, as a page. */
 export async function answerFailurePage(c: Context, error: unknown, deps: ServerDeps): Promise<Response> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conveyorError } from '../../../domain/errors';
 import { PAGE_LIMITS } from '../../../domain/limits';
 import { parseQuery } from '../../../server/body';
-import { createPageRow, getPathPart, type PageRow, type PageSource } from '../../../server/pages/page';
+import { createPageRow, getPathPart, type ReadPage, type PageSource } from '../../../server/pages/page';
 import type { Bug } from '../domain/bug';
 import { BUG_STATES, renderBugPage, renderBugsPage } from '../pages/bugs';
 import { describeBugState } from '../render/bugs';
@@ -16,7 +16,7 @@ const listShared = ({ looks, client }: PageSource): Promise<readonly Bug[]> =>
   looks.read('bugs', () => client.listBugs());
 
 /** The list of bugs, and each bug. */
-export const BUG_PAGES: readonly PageRow[] = [
+export const BUG_PAGES: readonly ReadPage[] = [
   createPageRow(['/bugs', '/bugs.json'], (source) => ({
     read: async (c) => {
       const { state, from } = parseQuery(c, bugsPageQuery);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PAGE_LIMITS } from '../../../domain/limits';
 import { parseQuery } from '../../../server/body';
-import { createPageRow, type PageRow, type PageSource } from '../../../server/pages/page';
+import { createPageRow, type ReadPage, type PageSource } from '../../../server/pages/page';
 import type { FreshnessReport } from '../domain/report';
 import { FRESHNESS_STATES, renderFreshnessPage } from '../pages/freshness';
 
@@ -17,7 +17,7 @@ const REPORT_SHARED_MS = 10_000;
 const readShared = ({ looks, client }: PageSource): Promise<FreshnessReport> =>
   looks.read('freshness', () => client.freshness(), REPORT_SHARED_MS);
 
-export const FRESHNESS_PAGE: PageRow = createPageRow(['/freshness', '/freshness.json'], (source) => ({
+export const FRESHNESS_PAGE: ReadPage = createPageRow(['/freshness', '/freshness.json'], (source) => ({
   read: async (c) => {
     const { from, ...filters } = parseQuery(c, freshnessPageQuery);
     const { owner, state } = filters;
