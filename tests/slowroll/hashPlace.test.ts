@@ -36,7 +36,7 @@ describe('the place of a host in a release', () => {
     for (const two of [next, other]) expect(Math.abs(firstInBoth(two) - HOSTS * 0.01)).toBeLessThan(60);
   });
 
-  test('for a sticky package is the same in every release', () => {
+  test('is the same in every release for a sticky package', () => {
     expect(places(nameSalt('agent', null))).toEqual(places(nameSalt('agent', null)));
   });
 });

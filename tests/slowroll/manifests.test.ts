@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestPackageSchema, type HostReport } from '../../push-types/slowroll/protocol';
+import { manifestPackageSchema, type Report } from '../../push-types/slowroll/protocol';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { readRange } from '../../push-types/slowroll/server/sendPackage';
 import { bringVersion } from '../builders/bringVersion';
@@ -51,7 +51,7 @@ describe('a poll', () => {
     expect((await poll('x-1', {}, query)).status).toBe(status);
   });
 
-  test('by a host that asks again and again is refused for a while', async () => {
+  test('is refused for a while if its host asks again and again', async () => {
     const answers = [];
     for (let nth = 0; nth < 6; nth += 1) answers.push(await poll('x-1'));
     expect(answers.at(-1)?.status).toBe(429);
@@ -59,7 +59,7 @@ describe('a poll', () => {
     expect((await poll('x-2')).status).toBe(200);
   });
 
-  test('by a host that never sent its labels is refused instead of answered with nothing to run', async () => {
+  test('is refused, not answered with nothing to run, if its host never sent its labels', async () => {
     world.join('x');
     expect((await poll('x-3')).status).toBe(409);
   });
@@ -78,7 +78,7 @@ test('a report says what a host runs, between two polls', async () => {
     state: 'rolled-back' as const,
   };
   const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ packages: [failed] } satisfies HostReport);
+  const body = JSON.stringify({ packages: [failed] } satisfies Report);
   const answer = await world.app.request('/v1/hosts/x-1/report', { method: 'POST', headers, body });
   expect(answer.status).toBe(204);
   const records = world.fleet.hosts.readRecords('kv');
@@ -122,7 +122,7 @@ describe('a package', () => {
     ['bytes=5-2', undefined],
     ['bytes=0-1,3-4', undefined],
     [undefined, undefined],
-  ])('with ten bytes and the range %s is read as the standard says', (header, expected) => {
+  ])('with ten bytes gives the part that the standard says for the range %s', (header, expected) => {
     expect(readRange(header, 10)).toEqual(expected);
   });
 });

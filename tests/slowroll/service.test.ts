@@ -46,7 +46,7 @@ const poll = ({ manifests }: SlowrollService, host: string) =>
   });
 
 describe('the settings of hosts that poll', () => {
-  test('in the example have the units that its pipeline deploys, in 43 phases', () => {
+  test('have, in the example, the units that its pipeline deploys in 43 phases', () => {
     const settings = readSlowrollSettings(join(EXAMPLE, 'slowroll.yaml'));
     const text = readFileSync(join(EXAMPLE, 'pipeline.yaml'), 'utf8');
     expect(parsePipeline(text).problems).toEqual([]);
