@@ -2,7 +2,7 @@ import { examples, type GlobalOptions, type Register } from './command';
 import { collect, flags, runProcess } from './processes';
 
 interface AgentCommandOptions extends GlobalOptions {
-  readonly server: string;
+  readonly manifests: string;
   readonly tokenFile?: string;
   readonly keys: string;
   readonly host?: string;
@@ -20,7 +20,7 @@ export const agentCommand: Register = (program, cli) => {
   program
     .command('agent')
     .description('run the agent of this host, which polls a manifest server (docs/guides/agent.md)')
-    .requiredOption('--server <url>', 'the manifest server')
+    .requiredOption('--manifests <url>', 'the manifest server')
     .option('--token-file <file>', 'the token of this host; no other user may read it (not needed with --cert)')
     .requiredOption('--keys <file>', 'the public keys that may sign manifests, in PEM')
     .option('--host <name>', 'the name of this host (default: its own)')
@@ -33,12 +33,12 @@ export const agentCommand: Register = (program, cli) => {
     .option('--spread <seconds>', 'the first poll happens within this time, at random (default 10)')
     .addHelpText(
       'after',
-      examples('conveyor agent --server https://slowroll.example.com --token-file token --keys manifest-keys.pem'),
+      examples('conveyor agent --manifests https://slowroll.example.com --token-file token --keys manifest-keys.pem'),
     )
     .action(
       cli.handle<AgentCommandOptions>((call) => {
-        const { server, tokenFile, keys, host, home, label, ca, cert, key, allowHttp, spread } = call.options;
-        const given = flags({ server, 'token-file': tokenFile, keys, host, home, ca, cert, key, spread });
+        const { manifests, tokenFile, keys, host, home, label, ca, cert, key, allowHttp, spread } = call.options;
+        const given = flags({ manifests, 'token-file': tokenFile, keys, host, home, ca, cert, key, spread });
         const labels = label.flatMap((one) => ['--label', one]);
         const args = [...given, ...labels, ...(allowHttp ? ['--allow-http'] : [])];
         return runProcess(call, 'push-types/slowroll/agent/main.js', args);

@@ -58,7 +58,7 @@ export class AgentHost {
   /** The arguments of a real agent on the same folder. */
   flags(): readonly string[] {
     const files = ['--token-file', this.file('token'), '--keys', this.file('keys.pem')];
-    return ['--server', this.server.url, '--host', this.name, '--home', this.home, ...files, '--spread', '0'];
+    return ['--manifests', this.server.url, '--host', this.name, '--home', this.home, ...files, '--spread', '0'];
   }
 
   file(name: string): string {

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,21 @@ const COMMANDS = [
     ],
     /^config-proxy ready/m,
   ],
+  [
+    'agent',
+    [
+      ...['agent', '--manifests', 'http://127.0.0.1:1', '--host', 'web-1', '--home', join(home, 'agent')],
+      ...['--token-file', join(home, 'token'), '--keys', join(home, 'keys.pem')],
+    ],
+    /^agent ready/m,
+  ],
 ] as const;
+
+beforeAll(() => {
+  writeFileSync(join(home, 'token'), 'token', { mode: 0o600 });
+  const { publicKey } = generateKeyPairSync('ed25519');
+  writeFileSync(join(home, 'keys.pem'), publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o600 });
+});
 
 const env = (): Env => ({
   ...cleanEnv(home),

@@ -6,10 +6,10 @@ bundle= digest= server= token= keys= host= user=root labels= more= root= start=y
 
 usage() {
   cat >&2 <<'EOF'
-usage: install.sh --bundle FILE --sha256 DIGEST --server URL --token-file FILE --keys FILE [options]
+usage: install.sh --bundle FILE --sha256 DIGEST --manifests URL --token-file FILE --keys FILE [options]
   --bundle FILE       conveyor-agent.js
   --sha256 DIGEST     its digest, from a place that you trust
-  --server URL        the manifest server
+  --manifests URL        the manifest server
   --token-file FILE   the token of this host
   --keys FILE         the public keys that may sign manifests
   --host NAME         the name of this host (default: its own)
@@ -34,14 +34,14 @@ plain() {
 while [ $# -gt 0 ]; do
   case $1 in
     --no-start) start=no && shift && continue ;;
-    --bundle | --sha256 | --server | --token-file | --keys | --host | --label | --ca | --user | --root) ;;
+    --bundle | --sha256 | --manifests | --token-file | --keys | --host | --label | --ca | --user | --root) ;;
     *) usage ;;
   esac
   [ $# -ge 2 ] || usage
   case $1 in
     --bundle) bundle=$2 ;;
     --sha256) digest=$2 ;;
-    --server) plain "$1" "$2" && server=$2 ;;
+    --manifests) plain "$1" "$2" && server=$2 ;;
     --token-file) token=$2 ;;
     --keys) keys=$2 ;;
     --host) plain "$1" "$2" && host="--host $2" ;;
@@ -80,7 +80,7 @@ mv -f "$root$home/bundled/conveyor-agent.js.new" "$root$home/bundled/conveyor-ag
 [ -e "$root$home/conveyor-agent.js" ] || ln -sfn bundled/conveyor-agent.js "$root$home/conveyor-agent.js"
 
 cat >"$root$etc/options" <<EOF
-CONVEYOR_AGENT_OPTIONS=--server $server --token-file $etc/token --keys $etc/manifest-keys.pem --home $home $host$labels $ca
+CONVEYOR_AGENT_OPTIONS=--manifests $server --token-file $etc/token --keys $etc/manifest-keys.pem --home $home $host$labels $ca
 EOF
 chmod 644 "$root$etc/options"
 sed -e "s|@NODE@|$node|" -e "s|@USER@|$user|" "$(dirname "$0")/conveyor-agent.service" >"$root$unit"

@@ -34,7 +34,7 @@ export function parseSettings(args: readonly string[]): AgentSettings {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      server: { type: 'string' },
+      manifests: { type: 'string' },
       host: { type: 'string', default: hostname() },
       home: { type: 'string', default: '/var/lib/conveyor-agent' },
       'token-file': { type: 'string' },
@@ -59,7 +59,7 @@ export function parseSettings(args: readonly string[]): AgentSettings {
     );
   return {
     ...{
-      server: parseServer(needFlag('server', values.server), allowsHttp),
+      server: parseServer(needFlag('manifests', values.manifests), allowsHttp),
       host: values.host,
       home: resolve(values.home),
     },
@@ -116,9 +116,9 @@ function needFlag(name: string, value: string | undefined): string {
 
 function parseServer(text: string, allowsHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) throw new Error(`--server ${text}: expected a URL such as https://slowroll.example.com`);
+  if (url === undefined) throw new Error(`--manifests ${text}: expected a URL such as https://slowroll.example.com`);
   const whyNot = whyNotUrl(url, allowsHttp);
-  if (whyNot !== undefined) throw new Error(`--server: ${whyNot}`);
+  if (whyNot !== undefined) throw new Error(`--manifests: ${whyNot}`);
   // Paths of the protocol are relative to it.
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url;

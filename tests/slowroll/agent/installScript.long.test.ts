@@ -46,7 +46,7 @@ const install = (change: Readonly<Record<string, string>> = {}, path = process.e
   const flags = {
     bundle,
     sha256: digest,
-    server: server.url,
+    manifests: server.url,
     'token-file': host.file('token'),
     keys: host.file('keys.pem'),
     root,
@@ -110,7 +110,7 @@ const addFlock = (bin: string): string => {
 test.each<[string, Readonly<Record<string, string>>, () => string, string]>([
   ['the bundle has another digest', { sha256: '0'.repeat(64) }, () => process.env['PATH'] ?? '', 'has the digest'],
   ['the bundle is not there', { bundle: '/nowhere' }, () => process.env['PATH'] ?? '', '/nowhere cannot be read'],
-  ['a value would need a shell', { server: 'http://x/$(id)' }, () => process.env['PATH'] ?? '', 'expected letters'],
+  ['a value would need a shell', { manifests: 'http://x/$(id)' }, () => process.env['PATH'] ?? '', 'expected letters'],
   ['the machine has no Node', {}, () => makePath(), 'there is no node in PATH'],
   [
     'its Node is too old',

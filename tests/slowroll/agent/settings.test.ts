@@ -10,7 +10,7 @@ import { makeCertificates } from '../../configerator/certificates';
 
 /** The flags and files of an agent. */
 
-const NEEDED = ['--server', 'https://slowroll.example.com', '--token-file', 'token', '--keys', 'keys.pem'];
+const NEEDED = ['--manifests', 'https://slowroll.example.com', '--token-file', 'token', '--keys', 'keys.pem'];
 
 describe('the flags', () => {
   test('have defaults for everything but the server and its files', () => {
@@ -23,24 +23,28 @@ describe('the flags', () => {
   test.each<[string, readonly string[], unknown]>([
     [
       'a server below a path',
-      ['--server', 'https://example.com/agents'],
+      ['--manifests', 'https://example.com/agents'],
       { server: new URL('https://example.com/agents/') },
     ],
     [
       'plain http on this machine',
-      ['--server', 'http://127.0.0.1:4651'],
+      ['--manifests', 'http://127.0.0.1:4651'],
       { server: new URL('http://127.0.0.1:4651/') },
     ],
-    ['plain http in a trusted network', ['--server', 'http://10.0.0.1', '--allow-http'], { allowsHttp: true }],
+    ['plain http in a trusted network', ['--manifests', 'http://10.0.0.1', '--allow-http'], { allowsHttp: true }],
     ['labels', ['--label', 'region=eu', '--label', 'a=b=c'], { labels: { region: 'eu', a: 'b=c' } }],
     ['another folder and pace', ['--home', '/srv/agent', '--spread', '0.5'], { home: '/srv/agent', spreadMs: 500 }],
   ])('take %s', (_, flags, expected) => expect(parseSettings([...NEEDED, ...flags])).toMatchObject(expected as object));
 
   test.each<[string, readonly string[], string]>([
     ['no keys', ['--keys', ''], '--keys is missing'],
-    ['a server that is no URL', ['--server', 'slowroll'], '--server slowroll: expected a URL'],
-    ['plain http to another machine', ['--server', 'http://10.0.0.1'], 'is not encrypted: use https, or --allow-http'],
-    ['another protocol', ['--server', 'ftp://10.0.0.1'], 'ftp is neither https nor http'],
+    ['a server that is no URL', ['--manifests', 'slowroll'], '--manifests slowroll: expected a URL'],
+    [
+      'plain http to another machine',
+      ['--manifests', 'http://10.0.0.1'],
+      'is not encrypted: use https, or --allow-http',
+    ],
+    ['another protocol', ['--manifests', 'ftp://10.0.0.1'], 'ftp is neither https nor http'],
     ['a name that is no host', ['--host', '../x'], '--host ../x: expected letters'],
     ['a label without a value', ['--label', 'region'], '--label region: expected a pair'],
     ['a certificate without its key', ['--cert', 'x'], '--cert and --key are needed together'],
