@@ -1,4 +1,5 @@
 import type { AgendaMoment, AgendaSpan } from '../domain/agenda';
+import { getDateFormat } from './dateFormat';
 import type { View } from './paint';
 import { clock } from './times';
 
@@ -24,7 +25,7 @@ export function describeSpan({ kind, actions, from, to, why }: AgendaSpan, view:
 }
 
 const formatUtcDay = (iso: string, options: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(Date.parse(iso));
+  getDateFormat({ ...options, timeZone: 'UTC' }).format(Date.parse(iso));
 
 /** `Monday 23 November` */
 export const agendaDay = (iso: string): string =>

@@ -1,3 +1,4 @@
+import { getDateFormat } from './dateFormat';
 import type { View } from './paint';
 
 /** The amounts by which clocks are set back anywhere, in ms. */
@@ -9,10 +10,10 @@ const SHIFTS = [1_800_000, 3_600_000, 7_200_000];
  */
 export function offsetIfTwice(atMs: number, { timeZone }: Pick<View, 'timeZone'>): string {
   const zone = timeZone ? { timeZone } : {};
-  const shown = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'medium', ...zone });
+  const shown = getDateFormat({ dateStyle: 'short', timeStyle: 'medium', ...zone });
   const here = shown.format(atMs);
   if (!SHIFTS.some((shift) => [atMs - shift, atMs + shift].some((other) => shown.format(other) === here))) return '';
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'longOffset', ...zone }).formatToParts(atMs);
+  const parts = getDateFormat({ timeZoneName: 'longOffset', ...zone }).formatToParts(atMs);
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') ?? '';
   return ` ${offset === '' ? '+00:00' : offset}`;
 }

@@ -1,5 +1,6 @@
 import { onOneLine, mapTexts } from '../domain/plainText';
 import { formatDuration } from '../domain/text';
+import { getDateFormat } from './dateFormat';
 import { offsetIfTwice } from './offset';
 import type { View } from './paint';
 
@@ -47,7 +48,7 @@ export function took(startedAt: string, endedAt: string | null, view: View): str
 export function clock(iso: string, view: Reader): string {
   const zone = toZoneOptions(view);
   const format = (at: number, options: Intl.DateTimeFormatOptions): string =>
-    new Intl.DateTimeFormat('en-GB', { ...options, ...zone }).format(at);
+    getDateFormat({ ...options, ...zone }).format(at);
   const at = Date.parse(iso);
   const isOfYear = format(at, { year: 'numeric' }) === format(view.now, { year: 'numeric' });
   const year = isOfYear ? {} : ({ year: 'numeric' } as const);

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { formatTime } from '../../domain/text';
+import { getDateFormat } from '../../render/dateFormat';
 import type { View } from '../../render/paint';
 import { ago, clock } from '../../render/times';
 import type { StatusSymbol } from '../../render/words';
@@ -70,7 +71,7 @@ export function ClockTime({ iso, view }: { readonly iso: string; readonly view: 
 function formatWholeTime(iso: string, { timeZone = 'UTC' }: View): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
-  const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'medium', timeZone }).format(at);
+  const words = getDateFormat({ dateStyle: 'full', timeStyle: 'medium', timeZone }).format(at);
   return timeZone === 'UTC' ? `${words} UTC` : `${words} ${timeZone}, ${formatTime(at)}`;
 }
 
