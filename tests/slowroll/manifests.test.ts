@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestPackageSchema, type Report } from '../../push-types/slowroll/protocol';
+import { manifestPackageSchema, type HostReport } from '../../push-types/slowroll/protocol';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { readRange } from '../../push-types/slowroll/server/sendPackage';
 import { bringVersion } from '../builders/bringVersion';
@@ -78,7 +78,7 @@ test('a report says what a host runs, between two polls', async () => {
     state: 'rolled-back' as const,
   };
   const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ packages: [failed] } satisfies Report);
+  const body = JSON.stringify({ packages: [failed] } satisfies HostReport);
   const answer = await world.app.request('/v1/hosts/x-1/report', { method: 'POST', headers, body });
   expect(answer.status).toBe(204);
   const records = world.fleet.hosts.readRecords('kv');
