@@ -50,7 +50,7 @@ describe('a command', () => {
     process.kill(Number(readFileSync(join(folder, 'child'), 'utf8')), 'SIGKILL');
   });
 
-  test('of a process that has the number of a former one is not killed', async () => {
+  test('that ended long ago is not confused with a process of the same number', async () => {
     const record = join(folder, 'record');
     writeFileSync(record, JSON.stringify({ pid: process.pid, start: '1' }));
     killLeftCommand(record);
