@@ -9,7 +9,7 @@ import { slugSchema } from './deployConfig';
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** `30s`, `500ms`, `15m` or `2h`, in ms. */
-const settingDuration = (text: string) =>
+const readDuration = (text: string) =>
   z
     .string()
     .regex(/^\d{1,6}(ms|s|m|h)$/, 'expected a duration such as 30s or 15m')
@@ -63,7 +63,7 @@ const gitRepositorySchema = z
     /** The files that pipelines may change; `{pipeline}` stands for the name of the pipeline. */
     paths: z.array(settingText).min(1).max(GIT_COMMIT_LIMITS.paths.max).default(['**']),
     /** The time limit of one git command. */
-    timeout: settingDuration('2m'),
+    timeout: readDuration('2m'),
   })
   .refine(({ url, key }) => key === undefined || url.startsWith('ssh:'), {
     path: ['key'],
@@ -75,7 +75,7 @@ const gitRepositorySchema = z
   });
 
 /** The state has to hold for `settle` before it counts; after `timeout` a change that is not live has failed. */
-const patience = { settle: settingDuration('10s'), timeout: settingDuration('15m'), answer: settingDuration('10s') };
+const patience = { settle: readDuration('10s'), timeout: readDuration('15m'), answer: readDuration('10s') };
 const waitSchema = z.union(
   [
     z.strictObject({
@@ -132,8 +132,8 @@ const gitSettingsSchema = z.strictObject({
     .record(slugSchema, environmentSchema)
     .refine(...limitTo(GIT_COMMIT_LIMITS.environments.max, 'environments')),
   /** Between two looks while something changes, and otherwise. */
-  interval: settingDuration('5s'),
-  idle: settingDuration('30s'),
+  interval: readDuration('5s'),
+  idle: readDuration('30s'),
 });
 
 /** The file with all defaults. */
