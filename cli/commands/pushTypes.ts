@@ -74,14 +74,12 @@ export const pushTypeCommand: Register = (program, cli) => {
     const [fileFlag, fileHelp] = file;
     const command = pushTypes.command(name).description(description).requiredOption(`--${fileFlag} <file>`, fileHelp);
     for (const [flag, value, help] of options) command.option(`--${flag} ${value}`, help);
-    command
-      .addHelpText('after', examples(`conveyor push-type ${name} --${fileFlag} ${name}.yaml`))
-      .action(
-        cli.handle<PushTypeOptions>((call) => {
-          const given = [fileFlag, ...options.map(([flag]) => flag)].map((flag) => [flag, call.options[camel(flag)]]);
-          return runProcess(call, `push-types/${folder}/main.js`, flags(Object.fromEntries(given)));
-        }),
-      );
+    command.addHelpText('after', examples(`conveyor push-type ${name} --${fileFlag} ${name}.yaml`)).action(
+      cli.handle<PushTypeOptions>((call) => {
+        const given = [fileFlag, ...options.map(([flag]) => flag)].map((flag) => [flag, call.options[camel(flag)]]);
+        return runProcess(call, `push-types/${folder}/main.js`, flags(Object.fromEntries(given)));
+      }),
+    );
   }
 };
 
