@@ -29,7 +29,7 @@ export const IN_VIRTUAL_TIME = [
 /**
  * These need more than a development stack, most of them a fleet other than the simulated one;
  * tests/hosts/example.test.ts, tests/system/bugs.long.test.ts, tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts,
- * tests/contract/gatekeeper.test.ts, tests/workflows/daemon.long.test.ts and tests/workflows/models.long.test.ts run them.
+ * tests/contract/gatekeeper.test.ts, tests/slowroll/service.test.ts and tests/workflows/models.long.test.ts run them.
  */
 export const ON_OTHER_FLEETS = [
   'advisory/pipeline.yaml',
