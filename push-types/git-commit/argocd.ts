@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { httpGet } from './httpGet';
 import type { WaitSettings } from './settings';
 import { fillPlaces } from './units';
-import { checkRevisions, observe, shortenReason, type Watcher } from './watcher';
+import { checkRevisions, observe, cutToLine, type Watcher } from './watcher';
 
 /** The part of an Application of Argo CD that says what is live (its API: `GET /api/v1/applications/{name}`). */
 const applicationSchema = z.object({
@@ -75,10 +75,10 @@ async function judgeApplication(status: ApplicationStatus, check: Parameters<Wat
   if (health?.status === 'Healthy') return observe('live', 'Argo CD calls it synced and healthy');
   const words = `Argo CD calls it ${describeHealth(status)}`;
   if (health?.status === 'Degraded') return observe('failed', words);
-  return observe(ARGO_WAITING.includes(health?.status ?? '') ? 'waiting' : 'silent', words);
+  return observe(WAITING_HEALTH.includes(health?.status ?? '') ? 'waiting' : 'silent', words);
 }
 
-const ARGO_WAITING = ['Progressing', 'Suspended', 'Missing'];
+const WAITING_HEALTH = ['Progressing', 'Suspended', 'Missing'];
 
 const listRevisions = (
   from: { revision?: string | undefined; revisions?: string[] | undefined } | null | undefined,
@@ -96,4 +96,4 @@ function describeHealth({ health, resources }: ApplicationStatus): string {
 export const explainAnswer = (error: unknown): string =>
   error instanceof z.ZodError
     ? `its answer is not as its API says (${error.issues[0]?.path.map(String).join('.')}: ${error.issues[0]?.message})`
-    : shortenReason(error instanceof Error ? error.message : String(error));
+    : cutToLine(error instanceof Error ? error.message : String(error));

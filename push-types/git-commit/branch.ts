@@ -4,14 +4,14 @@
 export type FileState = { readonly text: string } | { readonly trouble: string };
 
 /** A commit of the branch. */
-export interface BranchCommit {
+export interface FoundCommit {
   readonly id: string;
   readonly parent: string | undefined;
   readonly author: string;
   readonly message: string;
 }
 
-export interface FieldCommit {
+export interface BranchEdit {
   readonly base: string;
   /** The new text of each file. */
   readonly files: ReadonlyMap<string, string>;
@@ -28,11 +28,11 @@ export interface DeployBranch {
   /** Whether the history of a revision holds a commit; `unknown` for a revision that is not of this branch. */
   relate(revision: string, commit: string): Promise<'holds' | 'lacks' | 'unknown'>;
   /** The commits whose message has this line, the newest first. */
-  findCommits(tip: string, line: string): Promise<readonly BranchCommit[]>;
+  findCommits(tip: string, line: string): Promise<readonly FoundCommit[]>;
   /** The last commits that changed a file, the newest first. */
-  listChanges(tip: string, path: string): Promise<readonly BranchCommit[]>;
+  listChanges(tip: string, path: string): Promise<readonly FoundCommit[]>;
   /** Makes a commit, which nothing refers to before it is pushed. @throws RefusedError */
-  commit(change: FieldCommit): Promise<string>;
+  commit(change: BranchEdit): Promise<string>;
   /** Pushes without force; `stale` if another has pushed meanwhile. @throws AwayError, RefusedError */
   push(commit: string): Promise<'pushed' | 'stale'>;
 }

@@ -4,7 +4,7 @@ import { AwayError, type DeployBranch } from './branch';
 import type { CommitState } from './commitState';
 import { RepositoryFleet, type RepositoryFleetOptions } from './repositoryFleet';
 import type { GitCommitSettings } from './settings';
-import { readGitUnits, type ConfigUnits, type UnitDefinition } from './units';
+import { readDeployUnits, type ConfigUnits, type UnitDefinition } from './units';
 import type { Watcher } from './watcher';
 
 export interface CommitFleetOptions extends Pick<
@@ -50,7 +50,7 @@ export class CommitFleet {
 
   /** The units of a config, without a look at Git. */
   readConfig(config: Readonly<Record<string, unknown>>, pipeline: string): ConfigUnits {
-    return readGitUnits(this.options.settings, config, pipeline);
+    return readDeployUnits(this.options.settings, config, pipeline);
   }
 
   labels(unit: string): Readonly<Record<string, string>> {

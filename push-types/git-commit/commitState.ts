@@ -98,7 +98,7 @@ export function defineUnitState(
   unit.slots.forEach((slot, index) => {
     if (!values.has(clusters[index] ?? '')) Object.assign(slot, { gone: true, state: 'down' } satisfies Partial<Slot>);
   });
-  if (unit.version === '') unit.version = pickCommonest(unit.slots);
+  if (unit.version === '') unit.version = findCommonVersion(unit.slots);
 }
 
 /**
@@ -129,7 +129,7 @@ export function adoptValues(
     isChanged = true;
   }
   if (!isChanged || deployOf(unit.update ?? '') === deployId) return;
-  [unit.version, unit.update] = [pickCommonest(unit.slots), null];
+  [unit.version, unit.update] = [findCommonVersion(unit.slots), null];
 }
 
 /** A copy in which a deploy sees what others have written; the memory stays as it is. */
@@ -148,7 +148,7 @@ export function viewState(
   return view;
 }
 
-/** A change begins: the value before it is kept until it is in Git. */
+/** A change begins: the version and update from before are kept until it is in Git. */
 export function openSlot(state: CommitState, unit: string, index: number): void {
   const { version, update } = unitOf(state, unit).slots[index] ?? newSlot('');
   listBySlot(state, 'opened', unit)[index] = { version, update };
@@ -185,7 +185,7 @@ export function forgetOrigins({ origins = {}, updates }: CommitState): void {
 export const isRevert = (state: State, updateId: string): boolean =>
   (state.updates[updateId]?.updatedBy.length ?? 0) > 0;
 
-function pickCommonest(slots: readonly Slot[]): string {
+function findCommonVersion(slots: readonly Slot[]): string {
   const versions = slots.filter(({ gone }) => !gone).map(({ version }) => version);
   const count = (version: string): number => versions.filter((one) => one === version).length;
   return versions.toSorted((one, other) => count(other) - count(one))[0] ?? '';

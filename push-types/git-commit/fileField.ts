@@ -1,7 +1,7 @@
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, parseAllDocuments, Scalar, type Document } from 'yaml';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
-import { quoteScalar } from './fieldQuote';
 import type { FieldPlace } from './deployConfig';
+import { quoteScalar } from './fieldQuote';
 
 /**
  * One field of a YAML or JSON file: reads its value, and replaces it. The parser only locates the value; the rest of the text stays byte for byte, with its comments, order and
@@ -21,17 +21,15 @@ export function writeField(text: string, place: FieldPlace, value: string): stri
   const found = locateField(text, place);
   if (found.value === value) return text;
   const whole = `${found.prefix}${value}`;
-  const written = quoteScalar(whole, found.node, isJsonFile(text));
+  const written = quoteScalar(whole, found.node, looksLikeJson(text));
   const changed = text.slice(0, found.start) + written + text.slice(found.end);
   if (readFileField(changed, place) !== value)
-    throw new FieldError(
-      `${describeKeyPath(place)} cannot be set to ${value}: write its present value in double quotes`,
-    );
+    throw new FieldError(`${describePlace(place)} cannot be set to ${value}: write its present value in double quotes`);
   return changed;
 }
 
 /** The field in words, for messages: `the image web`, `the key image.tag`. */
-export function describeKeyPath(place: FieldPlace): string {
+export function describePlace(place: FieldPlace): string {
   if ('kustomize' in place) return `the image ${place.kustomize}`;
   if ('container' in place) return `the container ${place.container}`;
   return `the key ${place.key.join('.')}`;
@@ -48,7 +46,7 @@ interface Located {
 }
 
 /** A node, and whether it or a node around it is shared by an anchor. */
-interface FoundField {
+interface FoundNode {
   readonly node: unknown;
   readonly isShared: boolean;
 }
@@ -57,7 +55,7 @@ function locateField(text: string, place: FieldPlace): Located {
   const documents = parseText(text);
   const all = documents.flatMap((document) => findNodes(document, place));
   const [found] = all;
-  const name = describeKeyPath(place);
+  const name = describePlace(place);
   if (found === undefined) throw new FieldError(explainMissing(text, place));
   if (all.length > 1)
     throw new FieldError(
@@ -109,16 +107,16 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-function findNodes(document: Document.Parsed, place: FieldPlace): FoundField[] {
-  const root: FoundField = { node: document.contents, isShared: false };
+function findNodes(document: Document.Parsed, place: FieldPlace): FoundNode[] {
+  const root: FoundNode = { node: document.contents, isShared: false };
   if ('kustomize' in place) return findImages(root, place.kustomize, place.pin === 'digest' ? 'digest' : 'newTag');
   if ('container' in place) return findContainers(root, place);
   return place.key.reduce((found, key) => found.flatMap((one) => listChildren(one, key)), [root]);
 }
 
 /** The entries of `images` of a kustomization.yaml with this name. */
-function findImages(root: FoundField, name: string, key: 'newTag' | 'digest'): FoundField[] {
-  const entries = listItems(root, ['images']).filter((entry) => readFileText(entry, 'name') === name);
+function findImages(root: FoundNode, name: string, key: 'newTag' | 'digest'): FoundNode[] {
+  const entries = listItems(root, ['images']).filter((entry) => readKeyText(entry, 'name') === name);
   for (const entry of entries)
     if (key === 'newTag' && listChildren(entry, 'digest').length > 0)
       throw new FieldError(
@@ -134,17 +132,17 @@ const CONTAINERS = [
   ['spec', 'containers'],
 ];
 
-function findContainers(root: FoundField, place: Extract<FieldPlace, { container: string }>): FoundField[] {
-  if (place.kind !== undefined && readFileText(root, 'kind') !== place.kind) return [];
-  const names = listChildren(root, 'metadata').map((metadata) => readFileText(metadata, 'name'));
+function findContainers(root: FoundNode, place: Extract<FieldPlace, { container: string }>): FoundNode[] {
+  if (place.kind !== undefined && readKeyText(root, 'kind') !== place.kind) return [];
+  const names = listChildren(root, 'metadata').map((metadata) => readKeyText(metadata, 'name'));
   if (place.name !== undefined && !names.includes(place.name)) return [];
   return CONTAINERS.flatMap((path) => listItems(root, path))
-    .filter((container) => readFileText(container, 'name') === place.container)
+    .filter((container) => readKeyText(container, 'name') === place.container)
     .flatMap((container) => listChildren(container, 'image'));
 }
 
 /** The items of the list at a path. */
-function listItems(root: FoundField, path: readonly string[]): FoundField[] {
+function listItems(root: FoundNode, path: readonly string[]): FoundNode[] {
   const lists = path.reduce((found, key) => found.flatMap((one) => listChildren(one, key)), [root]);
   return lists.flatMap((list) =>
     isSeq(list.node) ? list.node.items.map((node) => ({ node, isShared: hasAnchor(list) })) : [],
@@ -152,7 +150,7 @@ function listItems(root: FoundField, path: readonly string[]): FoundField[] {
 }
 
 /** The value under a key of a map, or at an index of a list; a list, because the key may be missing. */
-function listChildren(parent: FoundField, key: string | number): FoundField[] {
+function listChildren(parent: FoundNode, key: string | number): FoundNode[] {
   const isShared = hasAnchor(parent);
   const { node } = parent;
   if (isSeq(node)) {
@@ -167,10 +165,10 @@ function listChildren(parent: FoundField, key: string | number): FoundField[] {
   );
 }
 
-const hasAnchor = ({ node, isShared }: FoundField): boolean =>
+const hasAnchor = ({ node, isShared }: FoundNode): boolean =>
   isShared || ((isMap(node) || isSeq(node)) && node.anchor !== undefined);
 
-function readFileText(parent: FoundField, key: string): string | undefined {
+function readKeyText(parent: FoundNode, key: string): string | undefined {
   const [child] = listChildren(parent, key);
   return isScalar(child?.node) ? readScalar(child.node) : undefined;
 }
@@ -203,10 +201,10 @@ function splitValue(whole: string, place: FieldPlace): { prefix: string; value: 
   return { prefix: image.slice(0, colon + 1), value: image.slice(colon + 1) };
 }
 
-const isJsonFile = (text: string): boolean => /^\s*[{[]/.test(text);
+const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
 
 function explainMissing(text: string, place: FieldPlace): string {
-  const name = describeKeyPath(place);
+  const name = describePlace(place);
   if (/^\s*(-\s+)?<<:/m.test(text))
     return `${name} is not there itself, and the file has merge keys (<<): write it out where it applies`;
   if ('kustomize' in place)

@@ -30,7 +30,13 @@ const fluxSchema = z.object({
 type FluxObject = z.infer<typeof fluxSchema>;
 
 /** Reasons with which Flux tries again by itself, and that say nothing about the version. */
-const FLUX_PASSING = ['DependencyNotReady', 'ArtifactFailed', 'Progressing', 'ProgressingWithRetry', 'SourceNotReady'];
+const PASSING_REASONS = [
+  'DependencyNotReady',
+  'ArtifactFailed',
+  'Progressing',
+  'ProgressingWithRetry',
+  'SourceNotReady',
+];
 
 /** Live: a revision with the change was applied, and the object is ready. */
 export function watchFlux(settings: Extract<WaitSettings, { flux: string }>): Watcher {
@@ -62,14 +68,14 @@ async function judgeFlux(
   if (spec?.suspend) return observe('waiting', 'it is suspended in Flux: resume it');
   if (status.observedGeneration !== metadata.generation) return observe('waiting', 'Flux has not seen its newest form');
   if (ready === undefined) return observe('silent', 'Flux does not say whether it is ready');
-  const revision = findFluxRevision((isHelm ? lastAttemptedRevision : lastAppliedRevision) ?? '');
-  const attempted = findFluxRevision(lastAttemptedRevision ?? lastAppliedRevision ?? '');
+  const revision = parseFluxCommit((isHelm ? lastAttemptedRevision : lastAppliedRevision) ?? '');
+  const attempted = parseFluxCommit(lastAttemptedRevision ?? lastAppliedRevision ?? '');
   if (ready.status === 'False') {
     const isStalled = find('Stalled')?.status === 'True';
     const { isThere, reason } = await checkRevisions([attempted], check);
     const words = `Flux: ${ready.reason}: ${ready.message}`;
     if (!isThere) return observe('waiting', `${words} (${reason})`);
-    return observe(isStalled || !FLUX_PASSING.includes(ready.reason) ? 'failed' : 'waiting', words);
+    return observe(isStalled || !PASSING_REASONS.includes(ready.reason) ? 'failed' : 'waiting', words);
   }
   if (isHelm && revision === '')
     return observe('waiting', 'the version of its chart names no commit: set reconcileStrategy: Revision for it');
@@ -81,7 +87,7 @@ async function judgeFlux(
 }
 
 /** `main@sha1:4f0c…`, `main/4f0c…`, or the version of a chart with a commit, `1.2.0+4f0c1d2e3a4b`. */
-const findFluxRevision = (revision: string): string =>
+const parseFluxCommit = (revision: string): string =>
   /(?:^|[:/@+.])([0-9a-f]{40}(?:[0-9a-f]{24})?)$/.exec(revision)?.[1] ??
   /\+(?:.*\.)?([0-9a-f]{12})$/.exec(revision)?.[1] ??
   '';

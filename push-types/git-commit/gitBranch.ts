@@ -7,8 +7,8 @@ import {
   AwayError,
   RefusedError,
   type DeployBranch,
-  type FieldCommit,
-  type BranchCommit,
+  type BranchEdit,
+  type FoundCommit,
   type FileState,
 } from './branch';
 import { explainGit, LOCAL_RECEIVER, runGit, type GitRunOptions } from './gitRun';
@@ -20,8 +20,8 @@ const COPY_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
 const TIP = 'refs/conveyor/tip';
 const LOCAL_TIMEOUT_MS = 60_000;
 const SIZE_LOOKS_MS = 500;
-const MOST_FIELD_CHANGES = 30;
-/** Answers of git, ssh and forges if a key, a token, a right, a repository or a branch is missing. */
+const MOST_CHANGES = 30;
+/** The words of git, ssh and forges if a key, a token, a right, a repository or a branch is missing. */
 const REFUSALS =
   /permission denied|authentication failed|could not read (username|password)|prompts disabled|host key verification failed|no .* host key is known|returned error: 40[0-9]|not found|does not (exist|appear to be)|couldn't find remote ref|access denied|not permitted|read[- ]only|transport '.*' not allowed/i;
 const SILENCES =
@@ -53,7 +53,7 @@ export class GitBranch implements DeployBranch {
   async read(revision: string, paths: readonly string[]): Promise<ReadonlyMap<string, FileState>> {
     const listed = await this.local(['ls-tree', '-z', '--full-tree', revision, '--', ...paths]);
     const entries = new Map(listed.split('\0').flatMap(parseEntry));
-    const wanted = paths.flatMap((path) => entries.get(path) ?? []).filter(isPlainFile);
+    const wanted = paths.flatMap((path) => entries.get(path) ?? []).filter(isFile);
     await this.readBlobs(wanted.map(({ id }) => id));
     return new Map(paths.map((path) => [path, this.fileAt(path, entries.get(path))]));
   }
@@ -65,7 +65,7 @@ export class GitBranch implements DeployBranch {
     return code === 0 ? 'holds' : code === 1 ? 'lacks' : 'unknown';
   }
 
-  async findCommits(tip: string, line: string): Promise<readonly BranchCommit[]> {
+  async findCommits(tip: string, line: string): Promise<readonly FoundCommit[]> {
     const found = await this.log([
       `--max-count=${GIT_COMMIT_LIMITS.history.max}`,
       '--fixed-strings',
@@ -75,11 +75,11 @@ export class GitBranch implements DeployBranch {
     return found.filter(({ message }) => message.split('\n').includes(line));
   }
 
-  listChanges(tip: string, path: string): Promise<readonly BranchCommit[]> {
-    return this.log([`--max-count=${MOST_FIELD_CHANGES}`, '--full-history', tip, '--', path]);
+  listChanges(tip: string, path: string): Promise<readonly FoundCommit[]> {
+    return this.log([`--max-count=${MOST_CHANGES}`, '--full-history', tip, '--', path]);
   }
 
-  async commit({ base, files, message, at }: FieldCommit): Promise<string> {
+  async commit({ base, files, message, at }: BranchEdit): Promise<string> {
     const index = join(this.options.folder, `index.${randomUUID()}`);
     const env = { GIT_INDEX_FILE: index };
     try {
@@ -192,13 +192,13 @@ export class GitBranch implements DeployBranch {
     }
   }
 
-  private fileAt(path: string, entry: BranchEntry | undefined): FileState {
+  private fileAt(path: string, entry: FileEntry | undefined): FileState {
     if (entry === undefined) return { trouble: `${path} is not in ${this.place}` };
-    if (!isPlainFile(entry)) return { trouble: `${path} is a link, a folder or a submodule: name the file itself` };
+    if (!isFile(entry)) return { trouble: `${path} is a link, a folder or a submodule: name the file itself` };
     return { text: this.texts.get(entry.id) ?? '' };
   }
 
-  private async log(args: readonly string[]): Promise<readonly BranchCommit[]> {
+  private async log(args: readonly string[]): Promise<readonly FoundCommit[]> {
     const text = await this.local(['log', '-z', '--format=%H%n%P%n%an%n%B', ...args]);
     return text.split('\0').flatMap((record) => {
       const [id = '', parents = '', author = '', ...lines] = record.split('\n');
@@ -255,18 +255,18 @@ const COMMIT_ID = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const REVISION = /^[0-9a-f]{12,64}$/;
 const MOST_TEXTS = 2_000;
 
-interface BranchEntry {
+interface FileEntry {
   readonly mode: string;
   readonly id: string;
 }
 
-function parseEntry(line: string): [string, BranchEntry][] {
+function parseEntry(line: string): [string, FileEntry][] {
   const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
   return path === '' ? [] : [[path, { mode, id }]];
 }
 
 /** A plain file, executable or not. */
-const isPlainFile = ({ mode }: BranchEntry): boolean => mode.startsWith('100');
+const isFile = ({ mode }: FileEntry): boolean => mode.startsWith('100');
 
 /** Only the key and the host keys of the settings count, and no configuration of the user. The paths have no spaces and no quotes. */
 function buildSshCommand({ key, knownHosts }: RepositorySettings): string {

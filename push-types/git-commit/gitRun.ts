@@ -13,7 +13,7 @@ export interface GitRunOptions extends Omit<BoundedOptions, 'env' | 'mostBytes'>
 const MOST_OUTPUT = 64 * 1024 * 1024;
 
 /** Each of these settings could run a program that a repository names; values here win over those of the repository. */
-const GIT_WITHOUT_PROGRAMS = [
+const OBEYS_NO_PROGRAM = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true', 'core.gitProxy='],
   ...['core.attributesFile=/dev/null', 'core.pager=cat', 'core.askPass=', 'credential.helper='],
   ...['log.showSignature=false', 'commit.gpgSign=false', 'push.gpgSign=false', 'submodule.recurse=false'],
@@ -27,7 +27,7 @@ const NETWORK = [
 ].flatMap((setting) => ['-c', setting]);
 
 /** The receiving side of a push to a repository on this machine; by default it would run the hooks of that repository as this user. */
-export const LOCAL_RECEIVER = `git ${GIT_WITHOUT_PROGRAMS.join(' ')} receive-pack`;
+export const LOCAL_RECEIVER = `git ${OBEYS_NO_PROGRAM.join(' ')} receive-pack`;
 
 /**
  * Runs git by its list of arguments; any exit code is an answer. Its process group is killed after `timeoutMs`.
@@ -35,7 +35,7 @@ export const LOCAL_RECEIVER = `git ${GIT_WITHOUT_PROGRAMS.join(' ')} receive-pac
  */
 export function runGit(directory: string, args: readonly string[], options: GitRunOptions): Promise<BoundedResult> {
   const { protocol = '', env = {}, ...bounds } = options;
-  return runBounded('git', [...GIT_WITHOUT_PROGRAMS, ...NETWORK, '--git-dir', directory, ...args], {
+  return runBounded('git', [...OBEYS_NO_PROGRAM, ...NETWORK, '--git-dir', directory, ...args], {
     ...bounds,
     mostBytes: bounds.mostBytes ?? MOST_OUTPUT,
     env: { ...listEnvironment(), GIT_ALLOW_PROTOCOL: protocol, ...env },

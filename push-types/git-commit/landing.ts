@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
 import { beginChange, nextChanges, pendingSlots, unfinished, unitOf, type Memory } from '../../sdk/updates';
-import { RefusedError, type DeployBranch, type BranchCommit } from './branch';
+import { RefusedError, type DeployBranch, type FoundCommit } from './branch';
 import {
   closeSlot,
   findClusterPath,
@@ -14,13 +14,13 @@ import {
   openSlot,
   type CommitState,
 } from './commitState';
-import { describeKeyPath, writeField } from './fileField';
+import { describePlace, writeField } from './fileField';
 import { mentionsCluster, nameUpdate, writeMessage } from './message';
 import { readOrExplain, type FieldReader, type FieldReading } from './readings';
 
 /** Brings changes into Git: each update by one commit for all of its clusters that change together. */
 
-export interface PushPlace {
+export interface LandingWorld {
   readonly state: CommitState;
   readonly memory: Memory;
   readonly branch: DeployBranch;
@@ -46,8 +46,8 @@ interface FieldStep {
   readonly isBegun: boolean;
 }
 
-/** @returns the newest commit of the branch. @throws AwayError: the next round looks for begun changes */
-export async function landChanges(place: PushPlace, units: readonly string[], tip: string): Promise<string> {
+/** @returns the newest commit of the branch. @throws AwayError: the next round looks for changes that have begun */
+export async function landChanges(place: LandingWorld, units: readonly string[], tip: string): Promise<string> {
   let base = tip;
   for (let nth = 1; ; nth += 1) {
     const result = await landOnce(place, units, base);
@@ -67,8 +67,8 @@ export async function landChanges(place: PushPlace, units: readonly string[], ti
 }
 
 /** Ends all changes that are not in Git, such as after the key was revoked. */
-export function giveUpChanges(place: PushPlace, units: readonly string[], reason: string): void {
-  for (const step of listSteps(place, units)) giveUpPush(place, step, reason);
+export function giveUpChanges(place: LandingWorld, units: readonly string[], reason: string): void {
+  for (const step of listSteps(place, units)) abandonStep(place, step, reason);
 }
 
 /** The reason why an update does not advance. */
@@ -77,15 +77,15 @@ export function noteReason(state: CommitState, unit: string, updateId: string, r
   if (update?.state === 'active') update.reason = reason;
 }
 
-async function landOnce(place: PushPlace, units: readonly string[], tip: string): Promise<string> {
+async function landOnce(place: LandingWorld, units: readonly string[], tip: string): Promise<string> {
   const texts = new Map<string, string>();
   const groups = new Map<string, FieldStep[]>();
   for (const step of listSteps(place, units)) groups.set(step.updateId, [...(groups.get(step.updateId) ?? []), step]);
   let base = tip;
   for (const [updateId, steps] of groups) {
-    const result = await landFieldChanges(place, { updateId, steps, base, texts }).catch((error: unknown) => {
+    const result = await landUpdate(place, { updateId, steps, base, texts }).catch((error: unknown) => {
       if (!(error instanceof RefusedError)) throw error;
-      for (const step of steps) giveUpPush(place, step, error.message);
+      for (const step of steps) abandonStep(place, step, error.message);
       texts.clear();
       return base;
     });
@@ -103,7 +103,7 @@ interface UpdateLanding {
   readonly texts: Map<string, string>;
 }
 
-async function landFieldChanges(place: PushPlace, landing: UpdateLanding): Promise<string> {
+async function landUpdate(place: LandingWorld, landing: UpdateLanding): Promise<string> {
   const { state, memory, branch, now, onStep } = place;
   const { updateId, steps, base, texts } = landing;
   const own = await branch.findCommits(base, nameUpdate(updateId));
@@ -112,10 +112,10 @@ async function landFieldChanges(place: PushPlace, landing: UpdateLanding): Promi
   for (const step of steps) {
     const found = await decideStep(place, step, own, landing);
     if (found.kind === 'refused') {
-      giveUpPush(place, step, found.reason);
+      abandonStep(place, step, found.reason);
       continue;
     }
-    beginCommitStep(place, step);
+    beginStep(place, step);
     if (found.kind === 'write') writes.push({ ...step, from: found.from });
     else
       landSlot(state, step.unit, step.index, step.value, {
@@ -150,18 +150,18 @@ async function landFieldChanges(place: PushPlace, landing: UpdateLanding): Promi
   return commit;
 }
 
-type LandingDecision =
+type StepDecision =
   | { readonly kind: 'write'; readonly from: string }
   | { readonly kind: 'there'; readonly commit?: string | undefined }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** Compares a field with what it should have been: a value that another has written is never replaced. */
 async function decideStep(
-  place: PushPlace,
+  place: LandingWorld,
   step: FieldStep,
-  own: readonly BranchCommit[],
+  own: readonly FoundCommit[],
   { base, texts }: UpdateLanding,
-): Promise<LandingDecision> {
+): Promise<StepDecision> {
   const { field } = getDefinition(place.state, step.unit);
   const text = texts.get(step.path);
   const reading: FieldReading =
@@ -183,7 +183,7 @@ async function decideStep(
 
 /** Who has changed a field, by which commit, and what to do. */
 export async function explainChange(
-  { state, branch, reader }: Pick<PushPlace, 'state' | 'branch' | 'reader'>,
+  { state, branch, reader }: Pick<LandingWorld, 'state' | 'branch' | 'reader'>,
   {
     unit,
     path,
@@ -201,13 +201,13 @@ export async function explainChange(
   for (const { id, parent, author, message } of await branch.listChanges(tip, path)) {
     if ((await readAt(id)) !== value || (await readAt(parent)) === value) continue;
     const [subject = ''] = message.split('\n');
-    return `${path}: ${describeKeyPath(field)} was ${expected}, and ${author} changed it to ${value} in ${id.slice(0, 12)} (${subject.slice(0, 100)}); that stays: revert that commit by hand, or release again to deploy over it`;
+    return `${path}: ${describePlace(field)} was ${expected}, and ${author} changed it to ${value} in ${id.slice(0, 12)} (${subject.slice(0, 100)}); that stays: revert that commit by hand, or release again to deploy over it`;
   }
-  return `${path}: ${describeKeyPath(field)} was ${expected}, and another changed it to ${value}; that stays: set it by hand, or release again to deploy over it`;
+  return `${path}: ${describePlace(field)} was ${expected}, and another changed it to ${value}; that stays: set it by hand, or release again to deploy over it`;
 }
 
 /** All changes that may land now: those that have begun, all of reverts, and of forward updates as many clusters as change together. */
-function listSteps(place: PushPlace, units: readonly string[]): FieldStep[] {
+function listSteps(place: LandingWorld, units: readonly string[]): FieldStep[] {
   return units.flatMap((unit) => [...listBegunSteps(place.state, unit), ...listNewSteps(place, unit)]);
 }
 
@@ -223,7 +223,7 @@ function listBegunSteps(state: CommitState, unit: string): FieldStep[] {
   });
 }
 
-function listNewSteps({ state, countAtOnce, now }: PushPlace, unit: string): FieldStep[] {
+function listNewSteps({ state, countAtOnce, now }: LandingWorld, unit: string): FieldStep[] {
   const { slots } = unitOf(state, unit);
   const active = unfinished(state, unit).filter((id) => state.updates[id]?.units[unit]?.state === 'active');
   const reverts = active
@@ -261,13 +261,13 @@ function describeStep(
   return [{ unit, index, cluster: listClusters(state, unit)[index] ?? '', path, value, ...change }];
 }
 
-async function loadTexts({ branch }: PushPlace, { steps, base, texts }: UpdateLanding): Promise<void> {
+async function loadTexts({ branch }: LandingWorld, { steps, base, texts }: UpdateLanding): Promise<void> {
   const missing = [...new Set(steps.map(({ path }) => path))].filter((path) => !texts.has(path));
   if (missing.length === 0) return;
   for (const [path, file] of await branch.read(base, missing)) if ('text' in file) texts.set(path, file.text);
 }
 
-function beginCommitStep({ state, now }: PushPlace, { unit, index, updateId, version, isBegun }: FieldStep): void {
+function beginStep({ state, now }: LandingWorld, { unit, index, updateId, version, isBegun }: FieldStep): void {
   const slot = unitOf(state, unit).slots[index];
   if (slot === undefined || isBegun) return;
   openSlot(state, unit, index);
@@ -275,8 +275,8 @@ function beginCommitStep({ state, now }: PushPlace, { unit, index, updateId, ver
 }
 
 /** The update fails in this unit, and the cluster keeps what it has: nothing of the change is in Git. */
-function giveUpPush(
-  { state, log }: PushPlace,
+function abandonStep(
+  { state, log }: LandingWorld,
   { unit, index, cluster, updateId, isBegun }: FieldStep,
   reason: string,
 ): void {

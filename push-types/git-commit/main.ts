@@ -9,14 +9,14 @@ import { openGitCommitService } from './service';
  * be killed at any time: its desired state is in its home, and the rest in Git.
  */
 
-const OWN_ADDRESS = '127.0.0.1';
+const LOCAL_ADDRESS = '127.0.0.1';
 
 function startGitCommit(): void {
   const { values } = parseArgs({
     options: {
       settings: { type: 'string' },
       port: { type: 'string', default: '4670' },
-      host: { type: 'string', default: OWN_ADDRESS },
+      host: { type: 'string', default: LOCAL_ADDRESS },
       home: { type: 'string', default: '.conveyor/git-commit' },
       prometheus: { type: 'string' },
     },
@@ -29,7 +29,7 @@ function startGitCommit(): void {
     ...{ settings: resolve(values.settings), home: resolve(values.home), prometheus: values.prometheus },
     ...{ token, env: process.env, log },
   });
-  const isClosed = values.host === OWN_ADDRESS;
+  const isClosed = values.host === LOCAL_ADDRESS;
   if (!isClosed && token === undefined)
     throw new Error('without CONVEYOR_GIT_COMMIT_TOKEN it listens only on 127.0.0.1: every caller could deploy');
   // Without a token, a web page open on this machine could deploy too.

@@ -23,8 +23,8 @@ import {
 import type { CommitFleet } from './commitFleet';
 import { adoptValues, forgetOrigins, getDefinition, rememberValue, viewState, type CommitState } from './commitState';
 import { findFieldValue, ValueError } from './fieldValue';
-import { listFieldValues } from './readings';
-import type { UnitProblem, ConfigUnits } from './units';
+import { pickReadValues } from './readings';
+import type { DeployConfigProblem, ConfigUnits } from './units';
 
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
 export type CommitJudge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
@@ -35,15 +35,15 @@ export interface GitCommitPushTypeOptions extends ServeOptions {
 
 /** The push type for deploys by commits. Calls read, or record the desired state and answer; `CommitFleet.step` does the work. */
 export function gitCommitPushType(fleet: CommitFleet, { judge, ...serving }: GitCommitPushTypeOptions): Hono {
-  return servePushType('git-commit', { ...answerCommitLooks(fleet, judge), ...answerCommitChanges(fleet) }, serving);
+  return servePushType('git-commit', { ...answerReads(fleet, judge), ...answerCommits(fleet) }, serving);
 }
 
 type CommitMethods = Implementation<PushTypeProtocol>;
-type CommitLookMethods = 'validateConfig' | 'fetchDeployUnits' | 'needsPush' | 'trackUpdates' | 'runHealthChecks';
+type ReadMethods = 'validateConfig' | 'fetchDeployUnits' | 'needsPush' | 'trackUpdates' | 'runHealthChecks';
 type CallPlace = Pick<Call, 'context'>;
 
 /** The methods that change nothing. */
-const answerCommitLooks = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitMethods, CommitLookMethods> => ({
+const answerReads = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitMethods, ReadMethods> => ({
   validateConfig: async ({ version, artifacts = [] }, { context }) => {
     const { units, problems } = fleet.readConfig(context.config, context.pipeline);
     if (problems.length > 0) return { problems: [...problems] };
@@ -103,7 +103,7 @@ const answerCommitLooks = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitM
 });
 
 /** The methods that change the desired state. */
-const answerCommitChanges = (fleet: CommitFleet): Omit<CommitMethods, CommitLookMethods> => ({
+const answerCommits = (fleet: CommitFleet): Omit<CommitMethods, ReadMethods> => ({
   executeUpdates: async (request, call) => {
     const { key, context } = call;
     const names = request.targets.map(({ unit }) => unit);
@@ -144,7 +144,11 @@ async function openUnits(fleet: CommitFleet, { context }: CallPlace, wanted?: re
 }
 
 /** A unit belongs to the pipeline that named it first: another pipeline with other files would make one of two fields of it. */
-function findStrangers(fleet: CommitFleet, { units }: Pick<ConfigUnits, 'units'>, pipeline: string): UnitProblem[] {
+function findStrangers(
+  fleet: CommitFleet,
+  { units }: Pick<ConfigUnits, 'units'>,
+  pipeline: string,
+): DeployConfigProblem[] {
   return [...units].flatMap(([unit, { field, paths, repository }]) => {
     const before = fleet.state.definitions?.[unit];
     const isSame =
@@ -160,7 +164,7 @@ function findValueProblems(
   fleet: CommitFleet,
   units: readonly string[],
   target: Pick<Target, 'version' | 'artifacts'>,
-): UnitProblem[] {
+): DeployConfigProblem[] {
   const messages = units.flatMap((unit) => {
     if (fleet.state.definitions?.[unit] === undefined) return [];
     try {
@@ -192,8 +196,8 @@ function readTarget({ state }: CommitFleet, target: Target): string {
 }
 
 function adoptUnit(fleet: CommitFleet, unit: string, deployId: string): void {
-  adoptValues(fleet.state, unit, deployId, listFieldValues(fleet.findRepository(unit)?.readings(unit)));
+  adoptValues(fleet.state, unit, deployId, pickReadValues(fleet.findRepository(unit)?.readings(unit)));
 }
 
 const viewUnit = (fleet: CommitFleet, unit: string, deployId: string): CommitState =>
-  viewState(fleet.state, unit, deployId, listFieldValues(fleet.findRepository(unit)?.readings(unit)));
+  viewState(fleet.state, unit, deployId, pickReadValues(fleet.findRepository(unit)?.readings(unit)));

@@ -3,7 +3,7 @@ import { listClusters, getDefinition, findClusterPath, type CommitState } from '
 import type { FieldPlace } from './deployConfig';
 import { FieldError, readFileField } from './fileField';
 
-/** The values of the fields of clusters at a revision. */
+/** The values of fields at a revision. */
 
 /** The value of a field, or the reason why it has none that could be changed. */
 export type FieldReading = { readonly value: string } | { readonly trouble: string };
@@ -65,7 +65,7 @@ export class FieldReader {
 }
 
 /** The values without those that cannot be read. */
-export const listFieldValues = (readings: ReadonlyMap<number, FieldReading> | undefined): ReadonlyMap<number, string> =>
+export const pickReadValues = (readings: ReadonlyMap<number, FieldReading> | undefined): ReadonlyMap<number, string> =>
   new Map([...(readings ?? [])].flatMap(([index, one]) => ('value' in one ? [[index, one.value] as const] : [])));
 
 export function readOrExplain(text: string, path: string, field: FieldPlace): FieldReading {

@@ -11,9 +11,9 @@ import {
   rememberValue,
   type CommitState,
 } from './commitState';
-import { giveUpChanges, landChanges, noteReason, type PushPlace, type LandingStep } from './landing';
+import { giveUpChanges, landChanges, noteReason, type LandingWorld, type LandingStep } from './landing';
 import { mentionsCluster, readTrailers } from './message';
-import { FieldReader, listFieldValues, type FieldReading, type Readings } from './readings';
+import { FieldReader, pickReadValues, type FieldReading, type Readings } from './readings';
 import { isSamePlace, type UnitDefinition } from './units';
 import { ClusterWatch, type WatchPlace } from './watching';
 
@@ -30,7 +30,7 @@ export interface RepositoryFleetOptions extends Pick<WatchPlace, 'watcher' | 'wa
 
 /** How old a copy may be for an answer to Conveyor. */
 const FRESH_MS = 2_000;
-const FIRST_WATCH_MS = 3_000;
+const FIRST_ANSWER_MS = 3_000;
 
 /**
  * The units in one repository, and the updates that change them. Calls only record the desired state; `step` brings it about. One step at a time works on a repository;
@@ -40,7 +40,7 @@ export class RepositoryFleet {
   private readonly turn = concurrencyGate(1);
   private readonly reader: FieldReader;
   private readonly watch: ClusterWatch;
-  private readonly place: PushPlace;
+  private readonly place: LandingWorld;
   private tip: string | undefined;
   private refreshedAt = -Infinity;
   private steppedAt = -Infinity;
@@ -66,7 +66,7 @@ export class RepositoryFleet {
       .map(([unit]) => unit);
   }
 
-  /** The values of the fields of a unit at the last look. */
+  /** The fields of a unit at the last look. */
   readings(unit: string): ReadonlyMap<number, FieldReading> {
     return this.last.get(unit) ?? new Map<number, FieldReading>();
   }
@@ -99,7 +99,7 @@ export class RepositoryFleet {
       }
       if (learnt.length === 0) return problems;
       await this.read(tip);
-      await waitForLook(this.watch.look(learnt, tip, this.last), FIRST_WATCH_MS);
+      await waitFor(this.watch.look(learnt, tip, this.last), FIRST_ANSWER_MS);
       this.options.memory.save();
       return problems;
     });
@@ -116,7 +116,7 @@ export class RepositoryFleet {
       if (this.tip === undefined) return this.isOpen();
       const before = this.tip;
       await this.read(before);
-      for (const unit of this.units) adoptValues(this.state, unit, '', listFieldValues(this.last.get(unit)));
+      for (const unit of this.units) adoptValues(this.state, unit, '', pickReadValues(this.last.get(unit)));
       if (this.trouble === undefined) await this.land(before);
       if (this.tip !== before) await this.read(this.tip);
       await this.watch.look(this.units, this.tip, this.last);
@@ -134,7 +134,7 @@ export class RepositoryFleet {
     );
   }
 
-  /** Fetches the branch if the copy is older. An obstacle is a reason of all updates that wait. */
+  /** Fetches the branch if the copy is older. A failure is a reason of all updates that wait. */
   private async refresh(maxAgeMs: number): Promise<void> {
     const { branch, now, log, name } = this.options;
     if (this.trouble === undefined && now() - this.refreshedAt < maxAgeMs) return;
@@ -234,7 +234,7 @@ export class RepositoryFleet {
 }
 
 /** Waits for a while, and lets the work continue after it. */
-async function waitForLook(work: Promise<void>, mostMs: number): Promise<void> {
+async function waitFor(work: Promise<void>, mostMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));
   await Promise.race([work, patience]);

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
 import { slugSchema } from './deployConfig';
 
-/** The file of `conveyor push-type git-commit --settings FILE` (docs/reference/git-commit.md): repositories and environments. */
+/** The file of `conveyor push-type git-commit --settings FILE` (docs/reference/git-commit.md): what the platform registers. */
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** `30s`, `500ms`, `15m` or `2h`, in ms. */
-const readDuration = (text: string) =>
+const duration = (text: string) =>
   z
     .string()
     .regex(/^\d{1,6}(ms|s|m|h)$/, 'expected a duration such as 30s or 15m')
@@ -18,13 +18,13 @@ const readDuration = (text: string) =>
 
 /** A path for the command line of ssh, which splits words at spaces. */
 const keyFile = z.string().regex(/^[\w./~+@-]+$/, 'expected a path without spaces');
-const settingText = z.string().min(1).max(GIT_COMMIT_LIMITS.value.max);
+const text = z.string().min(1).max(GIT_COMMIT_LIMITS.value.max);
 const httpUrl = z
   .string()
   .max(GIT_COMMIT_LIMITS.path.max)
   .regex(/^https?:\/\/[^\s"'\\@]+$/, 'expected an http or https URL without a password')
   .refine(
-    (url) => url.startsWith('https:') || isLoopbackHost(url),
+    (url) => url.startsWith('https:') || isOwnMachine(url),
     'expected https: over http, anyone on the way reads the token',
   );
 
@@ -36,7 +36,7 @@ const repositoryUrl = z
     /^(ssh:\/\/([\w.-]+@)?[A-Za-z0-9][\w.:-]*\/|https?:\/\/[A-Za-z0-9][\w.:-]*\/|file:\/\/\/)[\w./~+-]+$/,
     'expected ssh://git@host/path, https://host/path or file:///path, without a password',
   )
-  .refine((url) => !url.startsWith('http:') || isLoopbackHost(url), 'expected https');
+  .refine((url) => !url.startsWith('http:') || isOwnMachine(url), 'expected https');
 
 const gitRepositorySchema = z
   .strictObject({
@@ -61,9 +61,9 @@ const gitRepositorySchema = z
       email: z.string().regex(/^[^<>\s]{1,200}$/, 'expected an address'),
     }),
     /** The files that pipelines may change; `{pipeline}` stands for the name of the pipeline. */
-    paths: z.array(settingText).min(1).max(GIT_COMMIT_LIMITS.paths.max).default(['**']),
-    /** The time limit of one git command. */
-    timeout: readDuration('2m'),
+    paths: z.array(text).min(1).max(GIT_COMMIT_LIMITS.paths.max).default(['**']),
+    /** The longest time of one git command. */
+    timeout: duration('2m'),
   })
   .refine(({ url, key }) => key === undefined || url.startsWith('ssh:'), {
     path: ['key'],
@@ -75,12 +75,12 @@ const gitRepositorySchema = z
   });
 
 /** The state has to hold for `settle` before it counts; after `timeout` a change that is not live has failed. */
-const patience = { settle: readDuration('10s'), timeout: readDuration('15m'), answer: readDuration('10s') };
+const patience = { settle: duration('10s'), timeout: duration('15m'), answer: duration('10s') };
 const waitSchema = z.union(
   [
     z.strictObject({
       argocd: httpUrl,
-      application: settingText.default('{service}-{cluster}'),
+      application: text.default('{service}-{cluster}'),
       /** The namespace of the application, if it is not that of Argo CD. */
       appNamespace: slugSchema.optional(),
       token: z.string(),
@@ -91,8 +91,8 @@ const waitSchema = z.union(
       .strictObject({
         /** The address of the Kubernetes API. */
         flux: httpUrl,
-        kustomization: settingText.optional(),
-        helmRelease: settingText.optional(),
+        kustomization: text.optional(),
+        helmRelease: text.optional(),
         token: z.string(),
         ca: z.string().optional(),
         ...patience,
@@ -121,23 +121,23 @@ const environmentSchema = z.strictObject({
   wait: waitSchema,
 });
 
-const limitTo = <V>(most: number, what: string) =>
+const limitEntries = <V>(most: number, what: string) =>
   [(all: Readonly<Record<string, V>>) => Object.keys(all).length <= most, `more than ${most} ${what}`] as const;
 
-const gitSettingsSchema = z.strictObject({
+const settingsSchema = z.strictObject({
   repositories: z
     .record(slugSchema, gitRepositorySchema)
-    .refine(...limitTo(GIT_COMMIT_LIMITS.repositories.max, 'repositories')),
+    .refine(...limitEntries(GIT_COMMIT_LIMITS.repositories.max, 'repositories')),
   environments: z
     .record(slugSchema, environmentSchema)
-    .refine(...limitTo(GIT_COMMIT_LIMITS.environments.max, 'environments')),
+    .refine(...limitEntries(GIT_COMMIT_LIMITS.environments.max, 'environments')),
   /** Between two looks while something changes, and otherwise. */
-  interval: readDuration('5s'),
-  idle: readDuration('30s'),
+  interval: duration('5s'),
+  idle: duration('30s'),
 });
 
 /** The file with all defaults. */
-export type GitCommitSettings = z.output<typeof gitSettingsSchema>;
+export type GitCommitSettings = z.output<typeof settingsSchema>;
 export type RepositorySettings = z.output<typeof gitRepositorySchema>;
 export type EnvironmentSettings = z.output<typeof environmentSchema>;
 export type WaitSettings = z.output<typeof waitSchema>;
@@ -147,7 +147,7 @@ export function loadGitCommitSettings(path: string): GitCommitSettings {
   const { size } = statSync(path);
   if (size > GIT_COMMIT_LIMITS.settings.max)
     throw new Error(`${path} has ${size} bytes, more than ${GIT_COMMIT_LIMITS.settings.max}`);
-  const parsed = gitSettingsSchema.safeParse(parse(readFileSync(path, 'utf8')));
+  const parsed = settingsSchema.safeParse(parse(readFileSync(path, 'utf8')));
   if (parsed.success) return parsed.data;
   throw new Error(parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue)}`).join('\n'));
 }
@@ -166,7 +166,7 @@ export function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyK
   return `${path.map(String).join('.') || 'the file'}: ${issue.message}`;
 }
 
-function isLoopbackHost(url: string): boolean {
+function isOwnMachine(url: string): boolean {
   try {
     return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url.replaceAll(/[{}]/g, 'x')).hostname);
   } catch {

@@ -2,7 +2,7 @@ import type { Query } from '../../sdk';
 import type { Observation } from './watcher';
 
 /**
- * The answers of services about clusters, as metrics for health checks without any other program: `gitops.failed` is 1 while a cluster is degraded or could not be synced, and
+ * The words of services about clusters, as metrics for health checks without any other program: `gitops.failed` is 1 while a cluster is degraded or could not be synced, and
  * `gitops.live` is 1 while it is live. Silence is no point.
  */
 export class StateLog {
@@ -11,7 +11,7 @@ export class StateLog {
   note(task: string, { state }: Observation, at: number): void {
     const points = this.clusters.get(task) ?? [];
     if (state !== 'silent') points.push({ at, failed: state === 'failed' ? 1 : 0, live: state === 'live' ? 1 : 0 });
-    const first = points.findIndex((one) => one.at > at - SERIES_KEPT_MS);
+    const first = points.findIndex((one) => one.at > at - STATES_KEPT_MS);
     this.clusters.set(task, points.slice(Math.max(first, points.length - MOST_STATES, 0)));
   }
 
@@ -44,5 +44,5 @@ const STATE_READERS: Readonly<Record<string, (one: SeenState) => number>> = {
   'gitops.live': ({ live }) => live,
 };
 
-const SERIES_KEPT_MS = 60 * 60 * 1000;
+const STATES_KEPT_MS = 60 * 60 * 1000;
 const MOST_STATES = 2_000;

@@ -17,7 +17,7 @@ export interface UnitDefinition {
   readonly paths: Readonly<Record<string, string>>;
 }
 
-export interface UnitProblem {
+export interface DeployConfigProblem {
   readonly path: string;
   readonly message: string;
 }
@@ -27,11 +27,11 @@ export interface ConfigUnits {
   /** By id, in the order of the config or of the settings. */
   readonly units: ReadonlyMap<string, UnitDefinition>;
   /** Empty unless there are no problems. */
-  readonly problems: readonly UnitProblem[];
+  readonly problems: readonly DeployConfigProblem[];
 }
 
 /** Reads the config of a deploy action. */
-export function readGitUnits(
+export function readDeployUnits(
   settings: GitCommitSettings,
   given: Readonly<Record<string, unknown>>,
   pipeline: string,
@@ -102,7 +102,10 @@ function chooseEnvironments({ environments }: GitCommitSettings, config: DeployC
   return { names, problems };
 }
 
-function findRepositoryProblems({ repositories }: GitCommitSettings, { repository }: DeployConfig): UnitProblem[] {
+function findRepositoryProblems(
+  { repositories }: GitCommitSettings,
+  { repository }: DeployConfig,
+): DeployConfigProblem[] {
   if (repositories[repository] !== undefined) return [];
   const names = Object.keys(repositories).join(', ');
   return [
@@ -111,7 +114,7 @@ function findRepositoryProblems({ repositories }: GitCommitSettings, { repositor
 }
 
 /** Files that the platform does not let this pipeline change, and files of two clusters that are one. */
-function findForbiddenPaths({ repositories }: GitCommitSettings, unit: UnitDefinition): UnitProblem[] {
+function findForbiddenPaths({ repositories }: GitCommitSettings, unit: UnitDefinition): DeployConfigProblem[] {
   const patterns = repositories[unit.repository]?.paths ?? [];
   const paths = Object.values(unit.paths);
   const allowed = patterns.map((pattern) => compilePattern(pattern.replaceAll('{pipeline}', unit.pipeline)));

@@ -41,9 +41,9 @@ export async function checkRevisions(
 }
 
 /** A text of a service on one line. */
-export const shortenReason = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
+export const cutToLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300);
 
 export const observe = (state: Observation['state'], reason: string): Observation => ({
   state,
-  reason: shortenReason(reason),
+  reason: cutToLine(reason),
 });

@@ -51,7 +51,7 @@ function watchByProgram(settings: Extract<WaitSettings, { program: string[] }>):
   };
 }
 
-const answeredVersion = z.object({ version: z.string() });
+const versionSchema = z.object({ version: z.string() });
 
 /** An address of the application that answers with its version, as a text or as JSON with the field `version`. It can say that a version is live, and not that it failed. */
 function watchVersion(settings: Extract<WaitSettings, { url: string }>): Watcher {
@@ -59,7 +59,7 @@ function watchVersion(settings: Extract<WaitSettings, { url: string }>): Watcher
     const url = fillPlaces(settings.url, place, place.cluster);
     try {
       const text = (await httpGet(url, { ...settings, timeoutMs: settings.answer })).trim();
-      const version = text.startsWith('{') ? answeredVersion.parse(JSON.parse(text)).version : text;
+      const version = text.startsWith('{') ? versionSchema.parse(JSON.parse(text)).version : text;
       if ([place.version, place.value].includes(version)) return observe('live', `${url} answers with ${version}`);
       return observe('waiting', `${url} answers with ${version.slice(0, 100)}`);
     } catch (error) {

@@ -30,11 +30,11 @@ export interface WatchPlace {
   readonly onLook?: ((task: string, observation: Observation) => void) | undefined;
 }
 
-const WATCHES_AT_ONCE = 16;
+const CLUSTERS_AT_ONCE = 16;
 
 export class ClusterWatch {
-  private readonly looking = concurrencyGate(WATCHES_AT_ONCE);
-  /** The last state of each cluster, and since when. */
+  private readonly looking = concurrencyGate(CLUSTERS_AT_ONCE);
+  /** The last state of each cluster, and its beginning. */
   private readonly seen = new Map<string, { readonly state: string; readonly since: number; readonly at: number }>();
 
   constructor(private readonly place: WatchPlace) {}

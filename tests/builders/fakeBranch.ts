@@ -3,12 +3,12 @@ import {
   AwayError,
   RefusedError,
   type DeployBranch,
-  type FieldCommit,
-  type BranchCommit,
+  type BranchEdit,
+  type FoundCommit,
   type FileState,
 } from '../../push-types/git-commit/branch';
 
-interface FakeCommit extends BranchCommit {
+interface FakeCommit extends FoundCommit {
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -18,7 +18,7 @@ export class FakeBranch implements DeployBranch {
   tip = '';
   isAway = false;
   refusal: string | undefined;
-  /** The next pushes that are stale because another was faster. */
+  /** The next pushes that are stale because somebody else was faster. */
   onPush: () => void = () => undefined;
   /** The next push arrives, and its answer is lost. */
   losesAnswer = false;
@@ -72,17 +72,17 @@ export class FakeBranch implements DeployBranch {
     return Promise.resolve(this.walk(revision).some(({ id }) => id === commit) ? 'holds' : 'lacks');
   }
 
-  findCommits(tip: string, line: string): Promise<readonly BranchCommit[]> {
+  findCommits(tip: string, line: string): Promise<readonly FoundCommit[]> {
     return Promise.resolve(this.walk(tip).filter(({ message }) => message.split('\n').includes(line)));
   }
 
-  listChanges(tip: string, path: string): Promise<readonly BranchCommit[]> {
+  listChanges(tip: string, path: string): Promise<readonly FoundCommit[]> {
     return Promise.resolve(
       this.walk(tip).filter(({ parent, files }) => files.get(path) !== this.commits.get(parent ?? '')?.files.get(path)),
     );
   }
 
-  commit({ base, files, message }: FieldCommit): Promise<string> {
+  commit({ base, files, message }: BranchEdit): Promise<string> {
     const all = new Map([...(this.commits.get(base)?.files ?? []), ...files]);
     return Promise.resolve(this.add({ parent: base, author: 'Conveyor', message, files: all }));
   }

@@ -24,7 +24,7 @@ const listCommits = (world: CommitWorld, updateId: string) =>
   world.branch.history.filter(({ message }) => message.includes(`Conveyor-Update: ${updateId}\n`));
 
 describe('an update', () => {
-  test('for several units is one commit, whose message names the release, the pipeline and the reason', async () => {
+  test('is one commit for several units, whose message names the release, the pipeline and the reason', async () => {
     const world = await openWorld();
     await world.push(FIRST, '2', ['web-eu', 'web-us']);
     await world.settle();
@@ -39,7 +39,7 @@ describe('an update', () => {
     expect(await world.progress(FIRST, 'web-us')).toMatchObject({ state: 'done', live: 1 });
   });
 
-  test('for a share of a unit with one cluster is refused, with what to do, and commits nothing', async () => {
+  test('is refused if it is a share of a unit with one cluster, with what to do, and commits nothing', async () => {
     const world = await openWorld();
     await expect(world.push(FIRST, '2', ['web-eu'], { amount: { percent: 10 } })).rejects.toThrow(
       'amount: { units: 10% }',
@@ -166,8 +166,8 @@ describe('a push', () => {
   });
 });
 
-describe('the changes of others', () => {
-  test('in the same field stay: a forward update fails, and names who made them', async () => {
+describe('changes of others', () => {
+  test('stay if they are of the same field: a forward update fails, and names who made them', async () => {
     const world = await openWorld();
     await world.push(FIRST, '2');
     const id = world.edit('eu', '1.5');
@@ -180,7 +180,7 @@ describe('the changes of others', () => {
     expect(world.tags('eu')).toEqual(['1.5']);
   });
 
-  test('in the same field stay: a revert fails, and names who made them', async () => {
+  test('stay if they are of the same field: a revert fails, and names who made them', async () => {
     const world = await openWorld();
     await world.push(FIRST, '2');
     await world.settle();
@@ -194,7 +194,7 @@ describe('the changes of others', () => {
     expect(world.tags('eu')).toEqual(['3']);
   });
 
-  test('in another part of the file stay through a deploy and its revert', async () => {
+  test('stay if they are of another part of the file, through a deploy and its revert', async () => {
     const world = await openWorld();
     await world.push(FIRST, '2');
     await world.settle();
@@ -360,7 +360,7 @@ describe('the push type', () => {
     expect(world.tags('eu')).toEqual(['1']);
   });
 
-  test('makes each change once where two of it run with one repository', async () => {
+  test('makes each change once if two of it run with one repository', async () => {
     const world = await openWorld();
     const other = new CommitWorld(world.clusters);
     worlds.push(other);

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { parsePipeline } from '../../domain/spec/parse';
 import { deployConfigSchema } from '../../push-types/git-commit/deployConfig';
 import { loadGitCommitSettings } from '../../push-types/git-commit/settings';
-import { readGitUnits } from '../../push-types/git-commit/units';
+import { readDeployUnits } from '../../push-types/git-commit/units';
 
 const ROOT = join(__dirname, '../..');
 const EXAMPLE = join(ROOT, 'examples/gitops');
@@ -18,7 +18,7 @@ describe('the example of deploys by Git', () => {
     const folder = mkdtempSync(join(tmpdir(), 'conveyor-settings-'));
     const file = join(folder, 'settings.yaml');
     writeFileSync(file, readFileSync(join(EXAMPLE, 'settings.yaml'), 'utf8').replaceAll('FOLDER', folder));
-    const { units, problems } = readGitUnits(loadGitCommitSettings(file), actions.deploy.with.config, 'shop-gitops');
+    const { units, problems } = readDeployUnits(loadGitCommitSettings(file), actions.deploy.with.config, 'shop-gitops');
     expect(problems).toEqual([]);
     rmSync(folder, { recursive: true });
     expect([...units.keys()]).toEqual(['shop-staging', 'shop-eu', 'shop-us']);

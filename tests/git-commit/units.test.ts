@@ -1,4 +1,4 @@
-import { readGitUnits } from '../../push-types/git-commit/units';
+import { readDeployUnits } from '../../push-types/git-commit/units';
 import type { GitCommitSettings } from '../../push-types/git-commit/settings';
 import { findFieldValue, findValueVersion } from '../../push-types/git-commit/fieldValue';
 
@@ -24,7 +24,7 @@ const CONFIG = {
   ...{ service: 'web', repository: 'deployments', path: 'clusters/{cluster}/web/kustomization.yaml' },
   ...{ field: { kustomize: 'web' }, environments: ['eu', 'us'] },
 };
-const read = (change: object, pipeline = 'web') => readGitUnits(SETTINGS, { ...CONFIG, ...change }, pipeline);
+const read = (change: object, pipeline = 'web') => readDeployUnits(SETTINGS, { ...CONFIG, ...change }, pipeline);
 
 describe('the config of a deploy', () => {
   test('makes a unit of each environment, and a task of each of its clusters', () => {
