@@ -179,7 +179,7 @@ describe('a notification is delivered', () => {
     await expect(run(base, notifications, NOTICE, 'pager' as 'slack')).rejects.toMatchObject({
       ...{ type: 'notification-refused', nonRetryable: true },
       message: expect.stringMatching(
-        /does not know the format pager, only cloudevents, slack, .* and datadog/,
+        /does not know the format pager, only cloudevents, slack, .* and email/,
       ) as string,
     });
     expect(deliveries).toEqual([]);
