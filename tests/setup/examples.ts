@@ -28,15 +28,17 @@ export const IN_VIRTUAL_TIME = [
 
 /**
  * These need more than a development stack, most of them a fleet other than the simulated one;
- * tests/hosts/example.test.ts, tests/system/bugs.long.test.ts, tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts,
+ * tests/git-commit/example.test.ts, tests/kubernetes/rights.long.test.ts, tests/hosts/example.test.ts, tests/system/bugs.long.test.ts, tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts,
  * tests/contract/gatekeeper.test.ts, tests/slowroll/service.test.ts and tests/workflows/models.long.test.ts run them.
  */
 export const ON_OTHER_FLEETS = [
   'advisory/pipeline.yaml',
   'config/pipeline.yaml',
   'daemon/pipeline.yaml',
+  'gitops/pipeline.yaml',
   'hosts/pipeline.yaml',
   'inference/data/feed.yaml',
+  'kubernetes/pipeline.yaml',
   'push-types/gatekeeper/pipeline.yaml',
   'push-types/processes/pipeline.yaml',
 ];
