@@ -22,8 +22,13 @@ export const packageInstallSchema = z.object({
   install: programSchema.optional(),
   restart: programSchema.optional(),
   health: programSchema.optional(),
+  /** Runs before the package is removed. */
+  stop: programSchema.optional(),
   timeoutSeconds: z.number().int().min(1).max(MOST_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
 });
+
+/** Grows with each decision of the server about a package; the same decision has the same number on all hosts. */
+const generation = z.number().int().min(0);
 
 /** A package that a host should run. */
 export const manifestPackageSchema = z.object({
@@ -34,12 +39,14 @@ export const manifestPackageSchema = z.object({
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'expected sha256: and 64 hex digits'),
   /** In bytes. */
   size: z.number().int().min(0),
-  /** Grows with each decision of the server about this package; the same decision has the same number on all hosts. */
-  generation: z.number().int().min(0),
+  generation,
   /** The version may be older than the one that the host runs: a release was reverted or rolled back. */
   revert: z.boolean(),
   install: packageInstallSchema.optional(),
 });
+
+/** A package that a host should no longer have. One that a manifest leaves out is kept: the server may have lost its memory. */
+const manifestRemovalSchema = z.object({ name: packageName, generation, remove: z.literal(true) });
 
 /** Everything that a host should run. */
 export const hostManifestSchema = z.object({
@@ -47,7 +54,7 @@ export const hostManifestSchema = z.object({
   /** Grows with each decision of the server, also over its restarts. */
   serial: z.number().int().min(0),
   packages: z
-    .array(manifestPackageSchema)
+    .array(z.union([manifestRemovalSchema, manifestPackageSchema]))
     .max(MOST_PACKAGES)
     .refine((packages) => new Set(packages.map(({ name }) => name)).size === packages.length, {
       message: 'a package is named twice',
@@ -55,14 +62,17 @@ export const hostManifestSchema = z.object({
   pollAfterSeconds: z.number().int().min(1).max(DAY_SECONDS),
 });
 
-/** The state of a package on a host. `version` and `identifier` are those that run now. */
+/** The version and the identifier in the report of a package of which nothing runs. */
+export const NO_VERSION = 'none';
+
+/** The state of a package on a host. `version` and `identifier` are those that run now, else `NO_VERSION`. */
 export const reportPackageSchema = z.object({
   name: packageName,
   version,
   /** Changes with each start or switch. */
   identifier: z.string().min(1).max(MOST_IDENTIFIER),
-  state: z.enum(['installed', 'failed', 'rolled-back']),
-  /** The version that failed, for `failed` and `rolled-back`. */
+  state: z.enum(['installed', 'failed', 'rolled-back', 'removed']),
+  /** The version that failed, for `failed` and `rolled-back`; `NO_VERSION` if a removal failed. */
   failedVersion: version.optional(),
   reason: z.string().max(LONGEST_REASON).optional(),
 });
@@ -72,6 +82,8 @@ export const hostReportSchema = z.object({ packages: z.array(reportPackageSchema
 
 export type PackageInstall = z.output<typeof packageInstallSchema>;
 export type ManifestPackage = z.output<typeof manifestPackageSchema>;
+/** A package that is wanted, or wanted no longer. */
+export type ManifestEntry = z.output<typeof hostManifestSchema>['packages'][number];
 export type Manifest = z.output<typeof hostManifestSchema>;
 export type ReportPackage = z.output<typeof reportPackageSchema>;
 export type HostReport = z.output<typeof hostReportSchema>;

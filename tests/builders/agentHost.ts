@@ -19,7 +19,7 @@ export class AgentHost {
   private ids = 0;
 
   constructor(
-    private readonly server: FakeManifestServer,
+    private readonly server: Pick<FakeManifestServer, 'url' | 'publicKey'>,
     readonly name = 'web-1',
     /** Where the home is; by default in its own temporary folder. */
     home?: string,
@@ -73,6 +73,10 @@ export class AgentHost {
   /** The version that the service runs. */
   serving(): string {
     return readOr(join(this.folder, 'serving'));
+  }
+
+  stopServing(): void {
+    rmSync(join(this.folder, 'serving'), { force: true });
   }
 
   /** The version to which `current` leads. */

@@ -9,6 +9,7 @@ import {
   hostReportSchema,
   SIGNATURE_HEADER,
   type Manifest,
+  type ManifestEntry,
   type ManifestPackage,
   type PackageInstall,
   type ReportPackage,
@@ -47,7 +48,7 @@ export class FakeManifestServer {
   mostOpen = 0;
   private readonly keys = generateKeyPairSync('ed25519');
   private readonly packages = new Map<string, Buffer>();
-  private readonly wanted = new Map<string, readonly ManifestPackage[]>();
+  private readonly wanted = new Map<string, readonly ManifestEntry[]>();
   private server: Server | undefined;
   url = '';
 
@@ -100,7 +101,7 @@ export class FakeManifestServer {
   }
 
   /** The packages of a host from now on; a new decision. */
-  want(packages: readonly ManifestPackage[], host = 'web-1'): void {
+  want(packages: readonly ManifestEntry[], host = 'web-1'): void {
     this.serial += 1;
     this.wanted.set(host, packages);
   }

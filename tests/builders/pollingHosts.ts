@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { hostManifestSchema, type Manifest, type ReportPackage } from '../../push-types/slowroll/protocol';
+import { hostManifestSchema, NO_VERSION, type Manifest, type ReportPackage } from '../../push-types/slowroll/protocol';
 import { HostLog } from '../../push-types/slowroll/server/hostLog';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { addManifestRoutes } from '../../push-types/slowroll/server/manifestServer';
@@ -40,7 +40,7 @@ export class PollingHost {
   ) {}
 
   get version(): string {
-    return this.running?.version ?? '';
+    return this.running === undefined || this.running.state === 'removed' ? '' : this.running.version;
   }
 
   /** Polls once, and follows the manifest. @returns whether anything changed on it */
@@ -73,21 +73,21 @@ export class PollingHost {
     if (manifest.serial < this.serial && this.mayRefuse) return false;
     if (manifest.host !== this.name || manifest.serial < this.serial) throw new Error(`${this.name}: an old manifest`);
     this.serial = manifest.serial;
-    if (wanted === undefined) {
-      const had = this.running !== undefined;
-      this.running = undefined;
-      return had;
-    }
+    if (wanted === undefined) return false;
     if (wanted.generation < this.generation) throw new Error(`${this.name}: an old generation`);
     const isNew = wanted.generation > this.generation;
     this.generation = wanted.generation;
+    if ('remove' in wanted) {
+      this.running = { name: wanted.name, version: NO_VERSION, identifier: NO_VERSION, state: 'removed' };
+      return isNew;
+    }
     if (wanted.version === this.version || !isNew) return false;
     if (this.superseded.has(wanted.version) && !wanted.revert)
       throw new Error(`${this.name} ran ${wanted.version} before ${this.version}, and the manifest has no revert`);
     this.switches += 1;
     const identifier = `${this.name}#${this.switches}`;
     const { name, version } = wanted;
-    if (this.isDead(version) && this.running) {
+    if (this.isDead(version) && this.running && this.version !== '') {
       const reason = 'its health check failed';
       this.running = { ...this.running, identifier, state: 'rolled-back', failedVersion: version, reason };
       return true;

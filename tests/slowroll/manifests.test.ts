@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestPackageSchema, type HostReport } from '../../push-types/slowroll/protocol';
+import { hostManifestSchema, manifestPackageSchema, type HostReport } from '../../push-types/slowroll/protocol';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { readRange } from '../../push-types/slowroll/server/sendPackage';
 import { bringVersion } from '../builders/bringVersion';
@@ -88,7 +88,8 @@ test('a report says what a host runs, between two polls', async () => {
 describe('a package', () => {
   const fetchPackage = async (headers: Readonly<Record<string, string>> = {}) => {
     const [wanted] = world.hosts[0]?.manifests.at(-1)?.packages ?? [];
-    return world.app.request(`/${wanted?.uri}`, {
+    const { uri } = manifestPackageSchema.parse(wanted);
+    return world.app.request(`/${uri}`, {
       headers: { authorization: `Bearer ${nameToken('x-2')}`, ...headers },
     });
   };
@@ -138,6 +139,16 @@ test.each([
   const whole = { ...good, generation: 1, revert: false };
   expect(manifestPackageSchema.safeParse(whole).success).toBe(true);
   expect(manifestPackageSchema.safeParse({ ...whole, ...more }).success).toBe(false);
+});
+
+test.each([
+  ['without a generation', { name: 'kv', remove: true }],
+  ['that is false', { name: 'kv', generation: 1, remove: false }],
+])('a manifest has no removal %s', (_, removal) => {
+  const manifest = { host: 'x-1', serial: 1, packages: [{ name: 'kv', generation: 1, remove: true }] };
+  const whole = { ...manifest, pollAfterSeconds: 1 };
+  expect(hostManifestSchema.safeParse(whole).success).toBe(true);
+  expect(hostManifestSchema.safeParse({ ...whole, packages: [removal] }).success).toBe(false);
 });
 
 describe('the file of tokens', () => {

@@ -1,11 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Manifest, ManifestPackage, ReportPackage } from '../protocol';
+import { NO_VERSION, type Manifest, type ManifestEntry, type ManifestPackage, type ReportPackage } from '../protocol';
 import { killLeftCommand, locateRecord } from './commands';
-import { acceptManifest, computeWait, listReports, planPackage, whyNotAccept, type Trouble } from './decide';
+import {
+  acceptManifest,
+  computeWait,
+  listReports,
+  nameWanted,
+  planPackage,
+  whyNotAccept,
+  type Trouble,
+} from './decide';
 import { removeOthers } from './disk';
 import { downloadPart, nameDownload } from './download';
-import { Installer, type InstallerOptions } from './installer';
+import { Installer, type InstallEnd, type InstallerOptions } from './installer';
 import { ManifestClient, ManifestError, writeBearer, type AgentSecrets } from './manifestClient';
+import { Remover } from './remover';
 import { whyNotUrl } from './request';
 import { AGENT_PACKAGE, getPackage } from './state';
 
@@ -42,6 +51,7 @@ const FIRST_POLL_AFTER_SECONDS = 60;
 export class Agent {
   private readonly client: ManifestClient;
   private readonly installer: Installer;
+  private readonly remover: Remover;
   private manifest: Manifest | undefined;
   private readonly troubles = new Map<string, Trouble>();
   /** Packages because of which the last manifest was not accepted. */
@@ -55,6 +65,7 @@ export class Agent {
     const { server, host, labels, readSecrets, times } = options;
     this.client = new ManifestClient({ server, host, labels, readSecrets, timeoutMs: times.requestMs });
     this.installer = new Installer({ ...options, download: (wanted) => this.download(wanted) });
+    this.remover = new Remover(options);
   }
 
   /** Resolves once the signal is aborted, or another agent has to take over. */
@@ -78,8 +89,9 @@ export class Agent {
     killLeftCommand(locateRecord(home.folder));
     this.installer.clean();
     for (const name of listInOrder(Object.keys(home.state.packages))) {
-      const { step } = getPackage(home.state, name);
-      if (step === undefined) continue;
+      const { step, removal } = getPackage(home.state, name);
+      if (removal === 'begun') await this.attempt(name, NO_VERSION, () => this.remover.remove(name));
+      if (step === undefined || removal !== undefined) continue;
       const end = await this.attempt(name, step.target.version, () => this.installer.resume(name));
       if (end === 'replaced') return 'replaced';
     }
@@ -144,23 +156,31 @@ export class Agent {
   }
 
   /** Reports the versions that this host does not take from the manifest. */
-  private async refuse(packages: readonly ManifestPackage[], reason: string): Promise<void> {
-    this.refused = new Map(packages.map(({ name, version }) => [name, { version, reason }]));
+  private async refuse(packages: readonly ManifestEntry[], reason: string): Promise<void> {
+    this.refused = new Map(packages.map((one) => [one.name, { version: nameWanted(one), reason }]));
     await this.client.report(this.listReports()).catch(() => undefined);
   }
 
-  /** Installs the packages of the last manifest, the agent itself last. A failure of one package keeps no other from its version. */
+  /** Installs and removes the packages of the last manifest, the agent itself last. A failure of one package keeps no other from its version. */
   private async work(): Promise<'done' | 'partial' | 'replaced'> {
     let isPartial = false;
     const wanted = new Map((this.manifest?.packages ?? []).map((one) => [one.name, one]));
     for (const name of listInOrder([...wanted.keys()])) {
       const one = wanted.get(name);
       if (one === undefined || this.options.signal.aborted) continue;
-      const end = await this.attempt(name, one.version, () => this.installer.bring(one));
+      const end = await this.attempt(name, nameWanted(one), () => this.bring(one));
       if (end === 'replaced') return end;
       isPartial ||= end === 'partial';
     }
     return isPartial ? 'partial' : 'done';
+  }
+
+  private async bring(wanted: ManifestEntry): Promise<InstallEnd> {
+    const { name } = wanted;
+    const state = getPackage(this.options.home.state, name);
+    const isRemoved = state.removal === 'begun' || planPackage(state, wanted).kind === 'remove';
+    if (isRemoved) await this.remover.remove(name);
+    return 'remove' in wanted ? 'done' : this.installer.bring(wanted);
   }
 
   private async attempt<T>(name: string, version: string, work: () => Promise<T>): Promise<T | 'done'> {
@@ -194,7 +214,7 @@ export class Agent {
 
   /** Downloads that no package needs any more only take room. */
   private removeDownloads({ packages }: Manifest): void {
-    const names = packages.map(({ digest }) => nameDownload(digest));
+    const names = packages.flatMap((one) => ('remove' in one ? [] : [nameDownload(one.digest)]));
     removeOthers(this.options.home.downloads, new Set(names.flatMap((name) => [name, `${name}.part`])));
   }
 

@@ -1,4 +1,4 @@
-import type { Manifest, ManifestPackage, ReportPackage } from '../protocol';
+import { NO_VERSION, type Manifest, type ManifestEntry, type ReportPackage } from '../protocol';
 import { AGENT_LIMITS } from './limits';
 import { getPackage, type AgentState, type InstallStep, type PackageState, type PackageRelease } from './state';
 
@@ -25,9 +25,10 @@ export function whyNotAccept(state: AgentState, manifest: Manifest): ManifestRef
   return undefined;
 }
 
-function whyNotOffer({ generation, superseded, releases }: PackageState, wanted: ManifestPackage): string | undefined {
+function whyNotOffer({ generation, superseded, releases }: PackageState, wanted: ManifestEntry): string | undefined {
   if (wanted.generation < generation)
     return `the generation ${wanted.generation} is lower than ${generation}, which was accepted before`;
+  if ('remove' in wanted) return undefined;
   if (superseded.includes(wanted.version) && !wanted.revert)
     return `the version ${wanted.version} ran here before a newer one, and the manifest calls it no revert`;
   const folder = nameFolder(wanted.version, wanted.generation);
@@ -44,10 +45,13 @@ export function acceptManifest(state: AgentState, { serial, packages }: Manifest
 
 /** The next work on a package. */
 export type PackagePlan =
-  { readonly kind: 'keep' } | { readonly kind: 'install'; readonly target: PackageRelease; readonly isOnDisk: boolean };
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'remove' }
+  | { readonly kind: 'install'; readonly target: PackageRelease; readonly isOnDisk: boolean };
 
 /** Keeps the version that runs, and one whose target failed with this generation already. */
-export function planPackage({ runs, failure, releases }: PackageState, wanted: ManifestPackage): PackagePlan {
+export function planPackage({ runs, failure, releases, removal }: PackageState, wanted: ManifestEntry): PackagePlan {
+  if ('remove' in wanted) return { kind: removal === 'done' ? 'keep' : 'remove' };
   const { version, generation, digest } = wanted;
   if (runs?.digest === digest && runs.version === version) return { kind: 'keep' };
   if (failure?.digest === digest && failure.generation === generation) return { kind: 'keep' };
@@ -68,7 +72,19 @@ export const nameFolder = (version: string, generation: number): string =>
 export const beginInstall = (
   state: PackageState,
   step: Omit<InstallStep & { kind: 'install' }, 'kind' | 'begins'>,
-): PackageState => ({ ...state, step: { ...step, kind: 'install', begins: 0 } });
+): PackageState => ({ ...markPresent(state), step: { ...step, kind: 'install', begins: 0 } });
+
+function markPresent({ removal: _, ...state }: PackageState): PackageState {
+  return state;
+}
+
+/** The package is about to be taken away. */
+export const beginRemoval = (state: PackageState): PackageState => ({ ...state, removal: 'begun' });
+
+/** Nothing of the package is left but the numbers that keep old manifests out. */
+export const endRemoval = ({ generation, superseded }: PackageState): PackageState => ({
+  ...{ generation, superseded, releases: [], removal: 'done' },
+});
 
 /** The step begins once more; one that was interrupted too often is given up. */
 export function countBegin(state: PackageState, step: InstallStep): PackageState {
@@ -123,7 +139,7 @@ function endWithFailure(
   kind: 'failed' | 'rolled-back',
   reason: string,
 ): PackageState {
-  const { step: _, ...rest } = state;
+  const { step: _, ...rest } = markPresent(state);
   return { ...rest, failure: { state: kind, version, generation, digest, reason: cutReason(reason) } };
 }
 
@@ -139,23 +155,26 @@ export const listKeptFolders = ({ runs, releases, step }: PackageState, current:
 
 /** A failure that is tried again, such as a full disk; it lasts until the next attempt. */
 export interface Trouble {
+  /** `NO_VERSION` if a removal failed. */
   readonly version: string;
   readonly reason: string;
 }
 
-const NO_VERSION = 'none';
+/** The version to which a manifest brings a package. */
+export const nameWanted = (wanted: ManifestEntry): string => ('remove' in wanted ? NO_VERSION : wanted.version);
 
 /** The state of all packages for the server. A package that never ran has the version `none`. */
 export function listReports(state: AgentState, troubles: ReadonlyMap<string, Trouble>): readonly ReportPackage[] {
   const names = new Set([...Object.keys(state.packages), ...troubles.keys()]);
   return [...names].flatMap((name): ReportPackage[] => {
-    const { runs, failure } = getPackage(state, name);
+    const { runs, failure, removal } = getPackage(state, name);
     const trouble = troubles.get(name);
     const running = { name, version: runs?.version ?? NO_VERSION, identifier: runs?.identifier ?? NO_VERSION };
     if (trouble !== undefined)
       return [{ ...running, state: 'failed', failedVersion: trouble.version, reason: cutReason(trouble.reason) }];
     if (failure !== undefined)
       return [{ ...running, state: failure.state, failedVersion: failure.version, reason: failure.reason }];
+    if (removal === 'done') return [{ ...running, state: 'removed' }];
     return runs === undefined ? [] : [{ ...running, state: 'installed' }];
   });
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readLinkTarget, switchLink, flushFolder, writeDurably } from './disk';
 import { AGENT_PACKAGE, agentStateSchema, emptyAgentState, type AgentState } from './state';
@@ -96,6 +96,18 @@ export class AgentHome {
     else if (readLinkTarget(this.backLink(name)) === join('releases', folder)) renameSync(this.backLink(name), link);
     else return this.switchTo(name, folder);
     flushFolder(this.packageFolder(name));
+  }
+
+  /** Takes `current` away, so that no service finds the package any more. */
+  unlink(name: string): void {
+    rmSync(join(this.packageFolder(name), 'current'), { force: true });
+    if (existsSync(this.packageFolder(name))) flushFolder(this.packageFolder(name));
+  }
+
+  /** Removes a package to which `current` no longer leads. */
+  delete(name: string): void {
+    rmSync(this.packageFolder(name), { recursive: true, force: true });
+    if (existsSync(join(this.folder, 'packages'))) flushFolder(join(this.folder, 'packages'));
   }
 
   private backLink(name: string): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ManifestPackage } from '../protocol';
 import { TarError } from '../../hosts/tarEntries';
-import { locateRecord, runCommand, type CommandEnd } from './commands';
+import type { CommandEnd } from './commands';
 import {
   beginInstall,
   countBegin,
@@ -17,6 +17,7 @@ import {
 import { removeOthers } from './disk';
 import { AGENT_FILE, type AgentHome } from './home';
 import { AGENT_LIMITS } from './limits';
+import { COMMAND_SECOND_MS, runPackageCommand, type PackagePlace } from './packageCommand';
 import {
   AGENT_PACKAGE,
   getPackage,
@@ -27,7 +28,7 @@ import {
 } from './state';
 import { unpackArchive } from './unpack';
 
-/** The names of the steps of an installation, in order. A crash before any of them ends in the same state as none. */
+/** The names of the steps of an installation and of a removal, in order. A crash before any of them ends in the same state as none. */
 export type StepName =
   | 'download'
   | 'unpack'
@@ -41,7 +42,12 @@ export type StepName =
   | 'give-up'
   | 'restore'
   | 'restart-old'
-  | 'record-failure';
+  | 'record-failure'
+  | 'begin-removal'
+  | 'stop'
+  | 'unlink'
+  | 'delete'
+  | 'record-removal';
 
 export interface InstallerOptions {
   readonly home: AgentHome;
@@ -61,7 +67,6 @@ export interface InstallerOptions {
 export type InstallEnd = 'done' | 'partial' | 'replaced';
 
 const HEALTH_EVERY_MS = 1_000;
-const COMMAND_SECOND_MS = 1_000;
 
 /** Brings packages to their versions. Each step is durable before its effect, so a crash at any moment is followed by the same step. */
 export class Installer {
@@ -73,7 +78,7 @@ export class Installer {
     const { name } = wanted;
     if (getPackage(home.state, name).step !== undefined) return this.resume(name);
     const plan = planPackage(getPackage(home.state, name), wanted);
-    if (plan.kind === 'keep') return 'done';
+    if (plan.kind !== 'install') return 'done';
     home.prepare(name);
     const target = this.avoidCurrent(name, plan.target, plan.isOnDisk);
     if (!plan.isOnDisk || !existsSync(home.release(name, target.folder))) {
@@ -179,7 +184,7 @@ export class Installer {
   /** Starts a release; the reason if it does not become healthy in its time. */
   private async start(
     name: string,
-    release: Pick<PackageRelease, 'version' | 'folder' | 'install'>,
+    release: PackagePlace,
     steps: { readonly restart: StepName; readonly health?: StepName },
   ): Promise<string | undefined> {
     this.step(name, steps.restart);
@@ -191,10 +196,7 @@ export class Installer {
   }
 
   /** A service needs a moment to come up: its health is asked for until it is good, or its time is over. */
-  private async awaitHealth(
-    name: string,
-    release: Pick<PackageRelease, 'version' | 'folder' | 'install'>,
-  ): Promise<CommandEnd> {
+  private async awaitHealth(name: string, release: PackagePlace): Promise<CommandEnd> {
     const { install } = release;
     if (install?.health === undefined) return { isGood: true };
     const deadline = performance.now() + install.timeoutSeconds * COMMAND_SECOND_MS;
@@ -208,16 +210,11 @@ export class Installer {
 
   private async run(
     name: string,
-    { version, folder, install }: Pick<PackageRelease, 'version' | 'folder' | 'install'>,
+    release: PackagePlace,
     argv: readonly string[] | undefined,
-    timeoutMs = (install?.timeoutSeconds ?? 1) * COMMAND_SECOND_MS,
+    timeoutMs?: number,
   ): Promise<CommandEnd> {
-    if (argv === undefined) return { isGood: true };
-    const { home, env } = this.options;
-    return runCommand(argv, {
-      ...{ cwd: home.release(name, folder), timeoutMs, record: locateRecord(home.folder) },
-      env: { ...env, CONVEYOR_PACKAGE: name, CONVEYOR_VERSION: version },
-    });
+    return runPackageCommand(this.options, { name, release, argv, timeoutMs });
   }
 
   private async giveUp(name: string, step: InstallStep, reason: string): Promise<'done'> {

@@ -49,6 +49,8 @@ const packageStateSchema = z.object({
   step: stepSchema.optional(),
   /** The version that failed last. It is not tried again with the same generation. */
   failure: failureSchema.optional(),
+  /** A manifest has taken the package away; `begun` until nothing of it is on the disk. */
+  removal: z.enum(['begun', 'done']).optional(),
 });
 
 export const agentStateSchema = z.object({

@@ -11,6 +11,7 @@ import {
 } from '../protocol';
 import type { HostLabels } from './fleetHosts';
 import type { HostLog } from './hostLog';
+import { REPORT_KIND } from './hostRecords';
 import type { HostTokens } from './hostTokens';
 import { readTag, writeTag } from './manifestTag';
 import type { PackageStore } from './packageStore';
@@ -98,7 +99,7 @@ async function answerPoll(c: Context, fleet: SlowrollFleet, options: ManifestSer
   const offers = fleet.offer(index, written.past);
   const etag = writeTag(fleet, index, offers, options.settingsTag);
   if (etag === tag) return c.body(null, 304, { etag });
-  const body = Buffer.from(JSON.stringify(buildManifest(host, fleet, offers, options)));
+  const body = Buffer.from(JSON.stringify(buildManifest(fleet, index, offers, options)));
   const headers = { 'content-type': 'application/json', etag, [SIGNATURE_HEADER]: options.signer.sign(body) };
   return c.body(body as unknown as ArrayBuffer, 200, headers);
 }
@@ -111,19 +112,25 @@ function recallLabels(fleet: SlowrollFleet, host: string, labels: unknown): Host
 }
 
 function buildManifest(
-  host: string,
-  { state }: SlowrollFleet,
+  { state, hosts }: SlowrollFleet,
+  index: number,
   offers: readonly HostOffer[],
   { store, commands, pollAfterSeconds }: ManifestServerOptions,
 ): Manifest {
-  const packages = offers.flatMap(({ packageName, decision, held }) => {
-    const known = decision && store.find(packageName, decision.version);
-    if (decision === undefined || known === undefined || held !== undefined) return [];
-    const { version, generation, revert } = decision;
-    const install = commands(packageName);
-    return [{ name: packageName, version, ...known, generation, revert, ...(install && { install }) }];
+  const packages = offers.flatMap(({ packageName: name, decision, held }): Manifest['packages'] => {
+    if (decision === undefined || held !== undefined) return [];
+    const { version, generation, revert, removes } = decision;
+    // A host that does not report a package any more needs no sign.
+    if (removes) {
+      const isGone = hosts.readRecords(name).reported[index] === REPORT_KIND.absent;
+      return isGone ? [] : [{ name, generation, remove: true }];
+    }
+    const known = store.find(name, version);
+    if (known === undefined) return [];
+    const install = commands(name);
+    return [{ name, version, ...known, generation, revert, ...(install && { install }) }];
   });
-  return { host, serial: state.serial ?? 0, packages, pollAfterSeconds };
+  return { host: hosts.table.nameHost(index), serial: state.serial ?? 0, packages, pollAfterSeconds };
 }
 
 async function acceptReport(c: Context, fleet: SlowrollFleet): Promise<Response> {

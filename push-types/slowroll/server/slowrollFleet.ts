@@ -140,9 +140,7 @@ export class SlowrollFleet {
       const one = found.get(name);
       const records = this.hosts.readRecords(name);
       if (one !== undefined) this.note(index, records, one);
-      else if (isAll) {
-        [records.version[index], records.failed[index], records.reported[index]] = [0, 0, REPORT_KIND.absent];
-      }
+      else if (isAll) this.noteAbsence(index, records);
     }
   }
 
@@ -222,7 +220,15 @@ export class SlowrollFleet {
     return first && `${decision.version} did not come up on ${first.host}: ${first.reason}`;
   }
 
+  private noteAbsence(index: number, records: HostRecords): void {
+    [records.version[index], records.failed[index], records.reported[index]] = [0, 0, REPORT_KIND.absent];
+  }
+
   private note(index: number, records: HostRecords, one: ReportPackage): void {
+    if (one.state === 'removed') {
+      this.noteAbsence(index, records);
+      return;
+    }
     const version = this.versions.note(one.version);
     const failed = one.state === 'installed' ? 0 : this.versions.note(one.failedVersion ?? one.version);
     const isBroken = one.state === 'failed' && failed === version;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StepName } from '../../../push-types/slowroll/agent/installer';
@@ -90,6 +90,18 @@ test.each(BAD)(
     expect(host.releases()).toEqual(['1.0-1']);
   },
 );
+
+const REMOVAL: readonly StepName[] = ['begin-removal', 'stop', 'unlink', 'delete', 'record-removal'];
+test.each(REMOVAL)('killed before %s, an agent removes the package in the end', async (step) => {
+  const stop = ['rm', '-f', join(host.folder, 'serving')];
+  server.want([server.offer('2.0', 2, { install: { ...host.service(), stop } })]);
+  await host.agent().round();
+  server.want([{ name: 'shop', generation: 3, remove: true }]);
+  await killAt(step, { version: 'none', state: 'removed' });
+  expect([host.current(), host.serving()]).toEqual(['', '']);
+  expect(existsSync(join(host.home, 'packages', 'shop'))).toBe(false);
+  expect(onDisk().packages).toMatchObject({ shop: { generation: 3, removal: 'done' } });
+});
 
 test('killed in the middle of a download, it resumes there', async () => {
   const wanted = server.offer('2.0', 2, { install: host.service() });
