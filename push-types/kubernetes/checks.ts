@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isKubernetesError } from './client/errors';
 import { enrollConfig, listMistakes, type PodsConfigProblem, type EnrolledUnit } from './enroll';
-import type { KubeCluster, KubeFleet } from './fleet';
+import type { KubeFleet } from './fleet';
+import type { KubeCluster } from './kubeCluster';
 import {
   CLUSTER_RIGHTS,
   explainMode,

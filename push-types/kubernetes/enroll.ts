@@ -1,7 +1,8 @@
 import type { ZodError } from 'zod';
 import { ExtensionError } from '../../sdk';
 import { isKubernetesError } from './client/errors';
-import type { KubeCluster, KubeFleet } from './fleet';
+import type { KubeFleet } from './fleet';
+import type { KubeCluster } from './kubeCluster';
 import { findContainer } from './refusals';
 import { parseLabelSelector } from './selectors';
 import { podsConfigSchema, type PodsConfig, type WorkloadFields } from './settings';

@@ -6,7 +6,7 @@ import { KUBERNETES_LIMITS } from '../../sdk';
 import { connectCluster } from './client/connection';
 import type { ClusterAccess } from './client/access';
 import { readInClusterAccess, readKubeconfig } from './client/kubeconfig';
-import type { KubeCluster } from './fleet';
+import type { KubeCluster } from './kubeCluster';
 import { clustersFileSchema, type ClusterFields, type ClustersFile } from './settings';
 import { ViewedReader } from './viewedReader';
 
