@@ -1,7 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
+import { readYamlFile } from '../hosts/readYamlFile';
 import { slugSchema } from './deployConfig';
 
 /** The file of `conveyor push-type git-commit --settings FILE` (docs/reference/git-commit.md): what the platform registers. */
@@ -144,10 +143,7 @@ export type WaitSettings = z.output<typeof waitSchema>;
 
 /** @throws Error that names the place of the mistake */
 export function loadGitCommitSettings(path: string): GitCommitSettings {
-  const { size } = statSync(path);
-  if (size > GIT_COMMIT_LIMITS.settings.max)
-    throw new Error(`${path} has ${size} bytes, more than ${GIT_COMMIT_LIMITS.settings.max}`);
-  const parsed = settingsSchema.safeParse(parse(readFileSync(path, 'utf8')));
+  const parsed = settingsSchema.safeParse(readYamlFile(path, GIT_COMMIT_LIMITS.settings.max));
   if (parsed.success) return parsed.data;
   throw new Error(parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue)}`).join('\n'));
 }

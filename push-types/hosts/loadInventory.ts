@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { HOSTS_LIMITS } from '../../sdk';
 import { parseAnsible } from './ansible';
 import { buildInventory, fillVariables, type Inventory } from './inventory';
+import { readYamlFile } from './readYamlFile';
 import { runToEnd } from './runProgram';
 import { inventorySchema, type InventoryFile } from './settings';
 
@@ -16,10 +15,7 @@ export interface LoadedInventory {
 
 /** @throws Error that names the place of the mistake */
 export async function loadInventory(path: string): Promise<LoadedInventory> {
-  const size = statSync(path).size;
-  if (size > HOSTS_LIMITS.inventory.max)
-    throw new Error(`${path} has ${size} bytes, more than ${HOSTS_LIMITS.inventory.max}`);
-  const parsed = inventorySchema.safeParse(parse(readFileSync(path, 'utf8')));
+  const parsed = inventorySchema.safeParse(readYamlFile(path, HOSTS_LIMITS.inventory.max));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(`${path}: ${issue?.path.map(String).join('.') || 'the file'}: ${issue?.message}`);

@@ -1,8 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { KUBERNETES_LIMITS } from '../../sdk';
+import { readYamlFile } from '../hosts/readYamlFile';
 import { connectCluster } from './client/connection';
 import type { ClusterAccess } from './client/access';
 import { readInClusterAccess, readKubeconfig } from './client/kubeconfig';
@@ -12,10 +11,7 @@ import { ViewedReader } from './viewedReader';
 
 /** Reads the file of the clusters. @throws Error that names the file and the mistake */
 export function loadClustersFile(path: string): ClustersFile {
-  const { size } = statSync(path);
-  const { max } = KUBERNETES_LIMITS.file;
-  if (size > max) throw new Error(`${path} has ${size} bytes, more than ${max}`);
-  const parsed = clustersFileSchema.safeParse(parse(readFileSync(path, 'utf8')));
+  const parsed = clustersFileSchema.safeParse(readYamlFile(path, KUBERNETES_LIMITS.file.max));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`${path}: ${issue?.path.map(String).join('.') || 'the file'}: ${issue?.message}`);

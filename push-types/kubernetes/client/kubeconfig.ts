@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { z } from 'zod';
+import { parseYamlText } from '../../hosts/readYamlFile';
 import type { ClusterAccess, CredentialSource, ExecPlugin, PemSource } from './access';
 import { CLIENT_LIMITS } from './limits';
 
@@ -86,7 +86,7 @@ export function parseKubeconfig(text: string, { place, folder, context }: Kubeco
   const fail = (why: string): never => {
     throw new Error(`${place}: ${why}`);
   };
-  const parsed = kubeconfigSchema.safeParse(parse(text) ?? {});
+  const parsed = kubeconfigSchema.safeParse(parseYamlText(text, place) ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return fail(`${issue?.path.map(String).join('.') || 'the file'}: ${issue?.message}`);

@@ -1,8 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { SLOWROLL_LIMITS } from '../../../sdk';
+import { readYamlFile } from '../../hosts/readYamlFile';
 import { packageInstallSchema } from '../protocol';
 
 /** The file of `conveyor push-type slowroll --settings FILE` (docs/reference/slowroll.md). */
@@ -64,10 +63,7 @@ export type SlowrollSettings = z.output<typeof settingsSchema>;
 
 /** @throws Error that names the place of the mistake */
 export function readSlowrollSettings(path: string): SlowrollSettings {
-  const { size } = statSync(path);
-  if (size > SLOWROLL_LIMITS.settings.max)
-    throw new Error(`${path} has ${size} bytes, more than ${SLOWROLL_LIMITS.settings.max}`);
-  const parsed = settingsSchema.safeParse(parse(readFileSync(path, 'utf8')));
+  const parsed = settingsSchema.safeParse(readYamlFile(path, SLOWROLL_LIMITS.settings.max));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(`${path}: ${issue?.path.map(String).join('.') || 'the file'}: ${issue?.message}`);
