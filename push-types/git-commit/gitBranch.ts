@@ -2,18 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
-import { expandHome } from '../hosts/systemSsh';
-import {
-  AwayError,
-  RefusedError,
-  type DeployBranch,
-  type BranchEdit,
-  type FoundCommit,
-  type FileState,
-} from './branch';
+import { RefusedError, type DeployBranch, type BranchEdit, type FoundCommit, type FileState } from './branch';
+import { explainRemote, isRemoteTrouble, openAccess } from './gitAccess';
 import { explainGit, LOCAL_RECEIVER, runGit, type GitRunOptions } from './gitRun';
 import type { BoundedResult } from './runBounded';
 import type { RepositorySettings } from './settings';
+import { isPlainFile, parseTree, type TreeEntry } from './treeEntries';
 
 /** All the settings of a copy: git would obey others. */
 const COPY_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
@@ -21,11 +15,6 @@ const TIP = 'refs/conveyor/tip';
 const LOCAL_TIMEOUT_MS = 60_000;
 const SIZE_LOOKS_MS = 500;
 const MOST_CHANGES = 30;
-/** The words of git, ssh and forges if a key, a token, a right, a repository or a branch is missing. */
-const REFUSALS =
-  /permission denied|authentication failed|could not read (username|password)|prompts disabled|host key verification failed|no .* host key is known|returned error: 40[0-9]|not found|does not (exist|appear to be)|couldn't find remote ref|access denied|not permitted|read[- ]only|transport '.*' not allowed/i;
-const SILENCES =
-  /could not (read from remote|resolve host)|unable to access|timed out|too slow|connection (refused|reset|closed)|hung up|early eof|unreachable|took too long|no route|returned error: 5\d\d|kex_exchange/i;
 
 export interface GitBranchOptions {
   /** The name of the repository in the settings. */
@@ -44,16 +33,17 @@ export class GitBranch implements DeployBranch {
 
   async refresh(): Promise<string> {
     const first = await this.fetch();
-    const ran = first.code !== 0 && !this.isRemote(first) ? await this.startAgain() : first;
-    if (ran.code !== 0) throw this.explainRemote(ran);
-    if (this.copySize() > GIT_COMMIT_LIMITS.copy.max) rmSync(this.options.folder, { recursive: true, force: true });
+    const ran = first.code !== 0 && !isRemoteTrouble(first) ? await this.startAgain() : first;
+    if (ran.code !== 0) throw explainRemote(ran, this.place);
+    if (measureCopy(this.options.folder) > GIT_COMMIT_LIMITS.copy.max)
+      rmSync(this.options.folder, { recursive: true, force: true });
     return this.local(['rev-parse', '--verify', `${TIP}^{commit}`]);
   }
 
   async read(revision: string, paths: readonly string[]): Promise<ReadonlyMap<string, FileState>> {
     const listed = await this.local(['ls-tree', '-z', '--full-tree', revision, '--', ...paths]);
-    const entries = new Map(listed.split('\0').flatMap(parseEntry));
-    const wanted = paths.flatMap((path) => entries.get(path) ?? []).filter(isFile);
+    const entries = parseTree(listed);
+    const wanted = paths.flatMap((path) => entries.get(path) ?? []).filter(isPlainFile);
     await this.readBlobs(wanted.map(({ id }) => id));
     return new Map(paths.map((path) => [path, this.fileAt(path, entries.get(path))]));
   }
@@ -85,7 +75,7 @@ export class GitBranch implements DeployBranch {
     try {
       await this.local(['read-tree', base], { env });
       const listed = await this.local(['ls-tree', '-z', '--full-tree', base, '--', ...files.keys()]);
-      const entries = new Map(listed.split('\0').flatMap(parseEntry));
+      const entries = parseTree(listed);
       let lines = '';
       for (const [path, text] of files) {
         const blob = await this.local(['hash-object', '-w', '--stdin'], { input: text });
@@ -105,17 +95,12 @@ export class GitBranch implements DeployBranch {
     const receiver = url.startsWith('file:') ? [`--receive-pack=${LOCAL_RECEIVER}`] : [];
     const target = `${commit}:refs/heads/${branch}`;
     const ran = await this.connect([
-      'push',
-      '--porcelain',
-      '--no-verify',
-      ...receiver,
-      '--end-of-options',
-      url,
-      target,
+      ...['push', '--porcelain', '--no-verify', ...receiver],
+      ...['--end-of-options', url, target],
     ]);
     if (ran.code === 0) return 'pushed';
     const [, why] = /^!\t[^\t]*\t(.*)$/m.exec(ran.output.toString('utf8')) ?? [];
-    if (why === undefined) throw this.explainRemote(ran);
+    if (why === undefined) throw explainRemote(ran, this.place);
     if (/fetch first|non-fast-forward|stale info|cannot lock ref|failed to update ref|incorrect old value/.test(why))
       return 'stale';
     const words = ran.stderr.split('\n').flatMap((line) => /^remote: (.*\S)\s*$/.exec(line)?.[1] ?? []);
@@ -141,7 +126,7 @@ export class GitBranch implements DeployBranch {
     const isNew = !existsSync(join(folder, TIP)) && !existsSync(join(folder, 'packed-refs'));
     const ending = new AbortController();
     const watch = setInterval(() => {
-      if (this.copySize() > 2 * GIT_COMMIT_LIMITS.copy.max) ending.abort();
+      if (measureCopy(this.options.folder) > 2 * GIT_COMMIT_LIMITS.copy.max) ending.abort();
     }, SIZE_LOOKS_MS);
     try {
       const depth = isNew ? [`--depth=${GIT_COMMIT_LIMITS.history.max}`] : [];
@@ -167,15 +152,6 @@ export class GitBranch implements DeployBranch {
     if (!existsSync(config) || readFileSync(config, 'utf8') !== COPY_SETTINGS) writeFileSync(config, COPY_SETTINGS);
   }
 
-  private copySize(): number {
-    const packs = join(this.options.folder, 'objects', 'pack');
-    if (!existsSync(packs)) return 0;
-    return readdirSync(packs).reduce(
-      (sum, name) => sum + (statSync(join(packs, name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    );
-  }
-
   private async readBlobs(ids: readonly string[]): Promise<void> {
     const missing = [...new Set(ids)].filter((id) => !this.texts.has(id));
     if (missing.length === 0) return;
@@ -192,9 +168,9 @@ export class GitBranch implements DeployBranch {
     }
   }
 
-  private fileAt(path: string, entry: FileEntry | undefined): FileState {
+  private fileAt(path: string, entry: TreeEntry | undefined): FileState {
     if (entry === undefined) return { trouble: `${path} is not in ${this.place}` };
-    if (!isFile(entry)) return { trouble: `${path} is a link, a folder or a submodule: name the file itself` };
+    if (!isPlainFile(entry)) return { trouble: `${path} is a link, a folder or a submodule: name the file itself` };
     return { text: this.texts.get(entry.id) ?? '' };
   }
 
@@ -232,66 +208,22 @@ export class GitBranch implements DeployBranch {
     const { settings, folder, name } = this.options;
     const { timeout, url } = settings;
     const protocol = url.slice(0, url.indexOf(':'));
-    const env = { GIT_SSH_COMMAND: buildSshCommand(settings), ...readAuthorization(settings, name), ...findAgent() };
+    const env = openAccess(settings, name);
     return runGit(folder, args, { timeoutMs: timeout, protocol, env, ...(signal && { signal }) });
   }
+}
 
-  private isRemote({ stderr, isCut }: BoundedResult): boolean {
-    return isCut || REFUSALS.test(stderr) || SILENCES.test(stderr);
-  }
-
-  private explainRemote(ran: BoundedResult): Error {
-    const why = explainGit(ran);
-    if (REFUSALS.test(ran.stderr))
-      return new RefusedError(
-        `${this.place} cannot be used: ${why}; compare its url, branch, key or token in the settings, and their rights`,
-      );
-    return new AwayError(`${this.place} does not answer: ${why}`);
-  }
+/** The packs of a copy, in bytes. */
+function measureCopy(folder: string): number {
+  const packs = join(folder, 'objects', 'pack');
+  if (!existsSync(packs)) return 0;
+  return readdirSync(packs).reduce(
+    (sum, name) => sum + (statSync(join(packs, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 }
 
 const COMMIT_ID = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Flux shortens the commit of a chart to twelve digits. */
 const REVISION = /^[0-9a-f]{12,64}$/;
 const MOST_TEXTS = 2_000;
-
-interface FileEntry {
-  readonly mode: string;
-  readonly id: string;
-}
-
-function parseEntry(line: string): [string, FileEntry][] {
-  const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-  return path === '' ? [] : [[path, { mode, id }]];
-}
-
-/** A plain file, executable or not. */
-const isFile = ({ mode }: FileEntry): boolean => mode.startsWith('100');
-
-/** Only the key and the host keys of the settings count, and no configuration of the user. The paths have no spaces and no quotes. */
-function buildSshCommand({ key, knownHosts }: RepositorySettings): string {
-  const identity = key === undefined ? [] : ['IdentitiesOnly=yes', `IdentityFile=${expandHome(key)}`];
-  const options = [
-    ...['BatchMode=yes', 'StrictHostKeyChecking=yes', `UserKnownHostsFile=${expandHome(knownHosts)}`],
-    ...['GlobalKnownHostsFile=/dev/null', 'UpdateHostKeys=no', 'ForwardAgent=no', 'PermitLocalCommand=no'],
-    ...['ConnectTimeout=10', 'ServerAliveInterval=10', 'ServerAliveCountMax=3', ...identity],
-  ];
-  return ['ssh', '-F', '/dev/null', ...options.flatMap((option) => ['-o', option])].join(' ');
-}
-
-function findAgent(): Record<string, string> {
-  const { SSH_AUTH_SOCK } = process.env;
-  return SSH_AUTH_SOCK === undefined ? {} : { SSH_AUTH_SOCK };
-}
-
-/** The token goes by the environment, since every user of the machine can read command lines. @throws RefusedError if its file cannot be read */
-function readAuthorization({ token, user, url }: RepositorySettings, name: string): Record<string, string> {
-  if (token === undefined) return {};
-  try {
-    const secret = readFileSync(expandHome(token), 'utf8').trim();
-    const value = `Authorization: Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`;
-    return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: `http.${url}.extraHeader`, GIT_CONFIG_VALUE_0: value };
-  } catch {
-    throw new RefusedError(`the file with the token of ${name} cannot be read: ${token}`);
-  }
-}

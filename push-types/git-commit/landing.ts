@@ -1,50 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
-import { beginChange, nextChanges, pendingSlots, unfinished, unitOf, type Memory } from '../../sdk/updates';
+import type { Memory } from '../../sdk/updates';
 import { RefusedError, type DeployBranch, type FoundCommit } from './branch';
-import {
-  closeSlot,
-  findClusterPath,
-  getDefinition,
-  isLanded,
-  isRevert,
-  landSlot,
-  listBySlot,
-  listClusters,
-  openSlot,
-  type CommitState,
-} from './commitState';
-import { describePlace, writeField } from './fileField';
+import { getDefinition, landSlot, listBySlot } from './commitState';
+import { abandonStep, beginStep, listSteps, noteReason, type FieldStep, type StepWorld } from './fieldSteps';
+import { writeField } from './fileField';
+import { explainChange } from './foreignChange';
 import { mentionsCluster, nameUpdate, writeMessage } from './message';
 import { readOrExplain, type FieldReader, type FieldReading } from './readings';
 
 /** Brings changes into Git: each update by one commit for all of its clusters that change together. */
 
-export interface LandingWorld {
-  readonly state: CommitState;
+export interface LandingWorld extends StepWorld {
   readonly memory: Memory;
   readonly branch: DeployBranch;
   readonly reader: FieldReader;
-  readonly countAtOnce: (unit: string) => number;
-  readonly now: () => number;
-  readonly log: (line: string) => void;
   /** Called between the steps of a change. */
   readonly onStep?: ((step: LandingStep) => void) | undefined;
 }
 
 export type LandingStep = 'begun' | 'made' | 'pushed' | 'landed';
-
-/** The field of one cluster that is to change. */
-interface FieldStep {
-  readonly unit: string;
-  readonly index: number;
-  readonly cluster: string;
-  readonly path: string;
-  readonly updateId: string;
-  readonly version: string;
-  readonly value: string;
-  readonly isBegun: boolean;
-}
 
 /** @returns the newest commit of the branch. @throws AwayError: the next round looks for changes that have begun */
 export async function landChanges(place: LandingWorld, units: readonly string[], tip: string): Promise<string> {
@@ -69,12 +44,6 @@ export async function landChanges(place: LandingWorld, units: readonly string[],
 /** Ends all changes that are not in Git, such as after the key was revoked. */
 export function giveUpChanges(place: LandingWorld, units: readonly string[], reason: string): void {
   for (const step of listSteps(place, units)) abandonStep(place, step, reason);
-}
-
-/** The reason why an update does not advance. */
-export function noteReason(state: CommitState, unit: string, updateId: string, reason: string): void {
-  const update = state.updates[updateId]?.units[unit];
-  if (update?.state === 'active') update.reason = reason;
 }
 
 async function landOnce(place: LandingWorld, units: readonly string[], tip: string): Promise<string> {
@@ -181,108 +150,8 @@ async function decideStep(
   return { kind: 'refused', reason: who };
 }
 
-/** Who has changed a field, by which commit, and what to do. */
-export async function explainChange(
-  { state, branch, reader }: Pick<LandingWorld, 'state' | 'branch' | 'reader'>,
-  {
-    unit,
-    path,
-    tip,
-    expected,
-  }: { readonly unit: string; readonly path: string; readonly tip: string; readonly expected: string },
-): Promise<string> {
-  const { field } = getDefinition(state, unit);
-  const readAt = async (revision: string | undefined): Promise<string | undefined> => {
-    const reading =
-      revision === undefined ? undefined : await reader.readOne(revision, path, field).catch(() => undefined);
-    return reading !== undefined && 'value' in reading ? reading.value : undefined;
-  };
-  const value = await readAt(tip);
-  for (const { id, parent, author, message } of await branch.listChanges(tip, path)) {
-    if ((await readAt(id)) !== value || (await readAt(parent)) === value) continue;
-    const [subject = ''] = message.split('\n');
-    return `${path}: ${describePlace(field)} was ${expected}, and ${author} changed it to ${value} in ${id.slice(0, 12)} (${subject.slice(0, 100)}); that stays: revert that commit by hand, or release again to deploy over it`;
-  }
-  return `${path}: ${describePlace(field)} was ${expected}, and another changed it to ${value}; that stays: set it by hand, or release again to deploy over it`;
-}
-
-/** All changes that may land now: those that have begun, all of reverts, and of forward updates as many clusters as change together. */
-function listSteps(place: LandingWorld, units: readonly string[]): FieldStep[] {
-  return units.flatMap((unit) => [...listBegunSteps(place.state, unit), ...listNewSteps(place, unit)]);
-}
-
-function listBegunSteps(state: CommitState, unit: string): FieldStep[] {
-  return unitOf(state, unit).slots.flatMap((slot, index) => {
-    if (slot.state !== 'updating' || slot.update === null || isLanded(state, unit, index)) return [];
-    const { state: progress = 'ended' } = state.updates[slot.update]?.units[unit] ?? {};
-    if (progress === 'active')
-      return describeStep(state, unit, index, { updateId: slot.update, version: slot.version, isBegun: true });
-    // A cancelled change that is not in Git never comes there.
-    if (progress !== 'paused') closeSlot(state, unit, index);
-    return [];
-  });
-}
-
-function listNewSteps({ state, countAtOnce, now }: LandingWorld, unit: string): FieldStep[] {
-  const { slots } = unitOf(state, unit);
-  const active = unfinished(state, unit).filter((id) => state.updates[id]?.units[unit]?.state === 'active');
-  const reverts = active
-    .filter((id) => isRevert(state, id))
-    .flatMap((updateId) =>
-      pendingSlots(state, unit, updateId)
-        .filter((index) => slots[index]?.update !== updateId || slots[index].state !== 'updating')
-        .flatMap((index) =>
-          describeStep(state, unit, index, {
-            updateId,
-            version: state.updates[updateId]?.units[unit]?.version ?? '',
-            isBegun: false,
-          }),
-        ),
-    );
-  const busy = slots.filter((slot) => slot.state === 'updating').length;
-  const pace = { atOnce: Math.max(0, countAtOnce(unit) - busy), mostOut: 2 * slots.length, now: now() };
-  const forward = nextChanges(state, unit, pace).flatMap(({ index, update }) =>
-    update === undefined || isRevert(state, update.id)
-      ? []
-      : describeStep(state, unit, index, { updateId: update.id, version: update.version, isBegun: false }),
-  );
-  return [...reverts, ...forward.filter(({ index }) => !reverts.some((one) => one.index === index))];
-}
-
-function describeStep(
-  state: CommitState,
-  unit: string,
-  index: number,
-  change: Pick<FieldStep, 'updateId' | 'version' | 'isBegun'>,
-): FieldStep[] {
-  const path = findClusterPath(state, unit, index);
-  const value = state.values?.[unit]?.[change.version];
-  if (path === undefined || value === undefined) return [];
-  return [{ unit, index, cluster: listClusters(state, unit)[index] ?? '', path, value, ...change }];
-}
-
 async function loadTexts({ branch }: LandingWorld, { steps, base, texts }: UpdateLanding): Promise<void> {
   const missing = [...new Set(steps.map(({ path }) => path))].filter((path) => !texts.has(path));
   if (missing.length === 0) return;
   for (const [path, file] of await branch.read(base, missing)) if ('text' in file) texts.set(path, file.text);
-}
-
-function beginStep({ state, now }: LandingWorld, { unit, index, updateId, version, isBegun }: FieldStep): void {
-  const slot = unitOf(state, unit).slots[index];
-  if (slot === undefined || isBegun) return;
-  openSlot(state, unit, index);
-  beginChange(unitOf(state, unit), { slot, index, update: { id: updateId, version } }, now());
-}
-
-/** The update fails in this unit, and the cluster keeps what it has: nothing of the change is in Git. */
-function abandonStep(
-  { state, log }: LandingWorld,
-  { unit, index, cluster, updateId, isBegun }: FieldStep,
-  reason: string,
-): void {
-  const slot = unitOf(state, unit).slots[index];
-  if (isBegun || (slot?.state === 'updating' && slot.update === updateId)) closeSlot(state, unit, index);
-  const update = state.updates[updateId]?.units[unit];
-  if (update && update.state === 'active') Object.assign(update, { state: 'failed', reason });
-  log(`${unit}/${cluster}: ${reason}`);
 }

@@ -11,7 +11,8 @@ import {
   rememberValue,
   type CommitState,
 } from './commitState';
-import { giveUpChanges, landChanges, noteReason, type LandingWorld, type LandingStep } from './landing';
+import { noteReason } from './fieldSteps';
+import { giveUpChanges, landChanges, type LandingWorld, type LandingStep } from './landing';
 import { mentionsCluster, readTrailers } from './message';
 import { FieldReader, pickReadValues, type FieldReading, type Readings } from './readings';
 import { isSamePlace, type UnitDefinition } from './units';

@@ -11,7 +11,8 @@ import {
   nameClusterTask,
   type CommitState,
 } from './commitState';
-import { explainChange, noteReason } from './landing';
+import { noteReason } from './fieldSteps';
+import { explainChange } from './foreignChange';
 import type { FieldReader, Readings } from './readings';
 import type { WaitSettings } from './settings';
 import { observe, type CheckRevision, type Observation, type WatchedPlace, type Watcher } from './watcher';
