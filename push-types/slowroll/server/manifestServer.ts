@@ -12,6 +12,7 @@ import {
 import type { HostLabels } from './fleetHosts';
 import type { HostLog } from './hostLog';
 import { REPORT_KIND } from './hostRecords';
+import { HostPace } from './hostPace';
 import type { HostTokens } from './hostTokens';
 import { readTag, writeTag } from './manifestTag';
 import type { PackageStore } from './packageStore';
@@ -55,11 +56,11 @@ export function addManifestRoutes(app: Hono, fleet: SlowrollFleet, options: Mani
   const tooLarge = (c: Context) => refuseHost(c, 413, `a report has at most ${SLOWROLL_LIMITS.report.max} bytes`);
   app.use('/v1/*', limitBody({ maxSize: SLOWROLL_LIMITS.report.max, onError: tooLarge }));
   app.get('/v1/hosts/:host/manifest', async (c) => {
-    const refusal = checkCaller(c, options) ?? pace.refuseHaste(c);
+    const refusal = checkCaller(c, options) ?? refuseHaste(c, pace);
     return refusal ?? answerPoll(c, fleet, options);
   });
   app.post('/v1/hosts/:host/report', async (c) => {
-    const refusal = checkCaller(c, options) ?? pace.refuseHaste(c);
+    const refusal = checkCaller(c, options) ?? refuseHaste(c, pace);
     return refusal ?? acceptReport(c, fleet);
   });
   app.get('/v1/packages/:name/:digest', (c) => {
@@ -160,6 +161,11 @@ function checkCaller(c: Context, { tokens }: ManifestServerOptions): Response | 
     : refuseHost(c, 403, `the token is not that of ${host}`);
 }
 
+function refuseHaste(c: Context, pace: HostPace): Response | undefined {
+  const host = c.req.param('host') ?? '';
+  return pace.isHasty(host) ? refuseHost(c, 429, `${host} asks too often`, RETRY_BUSY) : undefined;
+}
+
 const readToken = (c: Context): string => /^Bearer (\S+)$/.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
 
 /** Node's server passes the connection on. */
@@ -201,24 +207,4 @@ function refuseHost(
   retry?: number,
 ): Response {
   return c.json({ error: message }, status, retry === undefined ? {} : { 'retry-after': String(retry) });
-}
-
-/** Refuses a host that asks again and again. */
-class HostPace {
-  private second = 0;
-  private readonly asked = new Map<string, number>();
-
-  constructor(private readonly fleet: SlowrollFleet) {}
-
-  refuseHaste(c: Context): Response | undefined {
-    const second = Math.floor(this.fleet.options.now() / 1000);
-    if (second !== this.second) this.asked.clear();
-    this.second = second;
-    const host = c.req.param('host') ?? '';
-    const times = (this.asked.get(host) ?? 0) + 1;
-    this.asked.set(host, times);
-    return times > SLOWROLL_LIMITS.pollsASecond.max
-      ? refuseHost(c, 429, `${host} asks too often`, RETRY_BUSY)
-      : undefined;
-  }
 }
