@@ -178,9 +178,7 @@ describe('a notification is delivered', () => {
     const { notifications } = parseRegistry({ notifications: { internal: true } }, {});
     await expect(run(base, notifications, NOTICE, 'pager' as 'slack')).rejects.toMatchObject({
       ...{ type: 'notification-refused', nonRetryable: true },
-      message: expect.stringMatching(
-        /does not know the format pager, only cloudevents, slack, .* and email/,
-      ) as string,
+      message: expect.stringMatching(/does not know the format pager, only cloudevents, slack, .* and email/) as string,
     });
     expect(deliveries).toEqual([]);
   });
