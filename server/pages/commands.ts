@@ -80,6 +80,7 @@ async function takePageCommand(c: FormContext, pages: CommandPages): Promise<Res
     const { id, effect } = await pages.turns.run(asked.target, async () =>
       caller.client.command(asked.target, asked.verb, buildCommand(parseInputs(form), asked.verb, caller.principal)),
     );
+    pages.reads.forget();
     const done = await pages.sessions?.notices.seal(session.id, `${id}: ${effect}`);
     return c.redirect(`${getPagePath(asked.target)}?done=${done ?? ''}`, 303);
   } catch (error) {

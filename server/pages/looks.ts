@@ -41,6 +41,11 @@ export class SharedLooks {
     return reader.read() as Promise<T>;
   }
 
+  /** The next readers look again: a command has changed what was seen. */
+  forget(): void {
+    this.readers.clear();
+  }
+
   /** The status of a pipeline, release or deploy. @param isEnded known from a list: it hardly changes any more */
   status(id: string, isEnded = false): ReturnType<FrontClient['status']> {
     const key = `status ${id}${isEnded ? ' ended' : ''}`;

@@ -68,6 +68,11 @@ export class PageReads {
     };
   }
 
+  /** A person who gave a command sees its effect at once. */
+  forget(): void {
+    this.looks.forget();
+  }
+
   async home(): Promise<HomeModel> {
     const list = (state: ReleaseState) => this.shared.listReleases({ state, limit: HOME_ROWS });
     const stoppedIn = (state: PipelineSummary['state']) => this.shared.listPipelines({ state, limit: HOME_ROWS });

@@ -2,7 +2,7 @@ import { conveyorError } from '../../domain/errors';
 import type { DeployStatus } from '../../domain/views';
 import { CONFIG } from '../builders/accessWorld';
 import { buttonWorld, readConfirmFields } from '../builders/buttonWorld';
-import { running } from '../builders/pageWorld';
+import { pageWorld, running } from '../builders/pageWorld';
 import type { Browser } from '../builders/sessionWorld';
 
 const DEPLOY = '/releases/kvstore/13/deploy';
@@ -58,6 +58,19 @@ describe('a form of a page', () => {
     expect(audited.at(-1)).toMatchObject({
       ...{ door: 'api', operation: verb, actor: 'user:alice', reason: REASON, outcome: 'accepted', result: 'it is so' },
     });
+  });
+
+  test('leads back to a page with its effect, however many readers have just looked', async () => {
+    const state: { now: DeployStatus } = { now: running() };
+    const command = (id: string) => {
+      state.now = { ...running(), summary: 'reverting: customers see errors' };
+      return Promise.resolve({ id, accepted: true as const, effect: 'all goes back' });
+    };
+    const plain = pageWorld();
+    const status = (id: string) => (id === state.now.id ? Promise.resolve(state.now) : plain.client.status(id));
+    const alice = await buttonWorld({ status, command }).signIn('user:alice');
+    await confirm(alice, [DEPLOY, 'revert', 'kvstore/13/deploy', '', {}]);
+    expect(await (await alice.get(DEPLOY)).text()).toContain('reverting: customers see errors');
   });
 
   test.each(FORMS)('on %s refuses a stranger who wants to %s %s %s, and names the rule', async (...form) => {
