@@ -176,6 +176,8 @@ inBrowser('a person with a keyboard', () => {
       const page = await browser!.newPage();
       page.setDefaultTimeout(60_000);
       await page.goto(`${origin}${DEPLOY}`);
+      // Readers share a look of a second, which may be that of the last test.
+      await waitUntil(page, 'document.querySelector("#facts").textContent.includes("bakes until")');
       const shown = await page.textContent('#facts');
       await page.waitForTimeout(1_500);
       state.away = true;
