@@ -11,7 +11,7 @@ const { PAGES, OF_DOCUMENTS } = require('../../scripts/page-images') as {
 };
 /* eslint-enable @typescript-eslint/no-require-imports */
 
-/** The first pages have rows of their own. */
+/** The first pages have rows of their own; those of features, such as bugs, are in the list. */
 const FIRST = ['/', '/pipelines', '/pipelines/:name', '/releases/:pipeline/:n', '/releases/:pipeline/:n/:action'];
 const PATTERNS = [...FIRST, ...PAGE_ROWS.map(({ paths: [path = ''] }) => path)];
 
