@@ -1,15 +1,12 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { serve } from '@hono/node-server';
-import { localOnly } from '../../sdk';
+import { endProcess, OWN_ADDRESS, serveProcess } from '../serveProcess';
 import { openHostsService } from './service';
 
 /**
  * The push type for hosts as a process: `main.js --inventory FILE [--port 4640] [--host ADDRESS] [--home FOLDER] [--prometheus URL]`. It may be killed at
  * any time: its desired state is in its home, and the rest on the hosts.
  */
-
-const OWN_ADDRESS = '127.0.0.1';
 
 async function startHosts(): Promise<void> {
   const { values } = parseArgs({
@@ -21,39 +18,20 @@ async function startHosts(): Promise<void> {
       prometheus: { type: 'string' },
     },
   });
-  if (values.inventory === undefined)
+  const { inventory, host, port, home, prometheus } = values;
+  if (inventory === undefined)
     throw new Error('--inventory FILE is missing: it names the hosts (docs/reference/hosts.md)');
-  const token = process.env['CONVEYOR_HOSTS_TOKEN'] || undefined;
-  const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
-  const service = await openHostsService({
-    ...{ inventory: resolve(values.inventory), home: resolve(values.home), prometheus: values.prometheus },
-    ...{ token, env: process.env, log },
+  await serveProcess({
+    ...{ name: 'hosts', host, port, tokenVariable: 'CONVEYOR_HOSTS_TOKEN' },
+    open: async ({ token, log, signal }) => {
+      const service = await openHostsService({
+        ...{ inventory: resolve(inventory), home: resolve(home), prometheus },
+        ...{ token, env: process.env, log },
+      });
+      const words = `${service.hosts} hosts in ${service.units.join(', ')}`;
+      return { fetch: service.app.fetch, run: () => service.run(signal), words };
+    },
   });
-  const isClosed = values.host === OWN_ADDRESS;
-  if (!isClosed && token === undefined)
-    throw new Error('without CONVEYOR_HOSTS_TOKEN it listens only on 127.0.0.1: every caller could deploy');
-  // Without a token, a web page open on this machine could deploy too.
-  const fetch = isClosed && token === undefined ? localOnly(service.app.fetch) : service.app.fetch;
-  const ending = new AbortController();
-  const server = serve({ fetch, port: Number(values.port), hostname: values.host }, ({ port }) => {
-    process.stdout.write(
-      `hosts ready on http://${values.host}:${port} (${service.hosts} hosts in ${service.units.join(', ')})\n`,
-    );
-  });
-  server.on('error', endWithError);
-  const running = service.run(ending.signal);
-  const end = (): void => {
-    ending.abort();
-    server.close();
-    void running.finally(() => process.exit(0));
-  };
-  process.once('SIGTERM', end);
-  process.once('SIGINT', end);
 }
 
-function endWithError(error: Error): never {
-  process.stderr.write(`error: ${error.message}\n`);
-  process.exit(1);
-}
-
-startHosts().catch(endWithError);
+startHosts().catch(endProcess);
