@@ -80,7 +80,7 @@ export class Play {
 
   private pickMessage(n: number) {
     return pick(
-      this.world.tasks.filter(({ retries }) => retries !== 'flow'),
+      this.world.tasks.filter(({ retries, isSent }) => retries !== 'flow' && isSent),
       n,
     );
   }

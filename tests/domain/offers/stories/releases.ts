@@ -259,10 +259,8 @@ function* takeOffers(
   if (skipsTheQueue(run.input.trigger)) return yield* takeAnyway(run, name, action, offers, before);
   run.patch(name, { state: 'blocked', blockedBy: 'their answer' });
   const earlier = run.offerMessages.get(name);
-  const task = run.world.begin(`take ${run.id}/${name}`, 'minutes', run.id, function* () {
-    yield () => earlier?.isOver ?? true;
-    return yield* take(run.world, toAsk(run, name, offers));
-  });
+  const begin = () => take(run.world, toAsk(run, name, offers));
+  const task = run.world.begin(`take ${run.id}/${name}`, 'minutes', run.id, begin, earlier);
   yield () => task.isOver || run.givesUp;
   if (run.givesUp || task.state === 'failed')
     inOrder(run, name, 'drain', 'flow', function* () {
@@ -397,9 +395,5 @@ function tell(run: Run, name: string, to: string, label: string, change: (board:
 
 function inOrder(run: Run, name: string, label: string, retries: Task['retries'], begin: () => Flow): void {
   const before = run.offerMessages.get(name);
-  const task = run.world.begin(label, retries, run.id, function* () {
-    yield () => before?.isOver ?? true;
-    yield* begin();
-  });
-  run.offerMessages.set(name, task);
+  run.offerMessages.set(name, run.world.begin(label, retries, run.id, begin, before));
 }

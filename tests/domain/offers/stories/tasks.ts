@@ -23,6 +23,8 @@ export class Task<T = unknown> {
     /** The release that it belongs to, such as `p0/3`: it ends with a terminated release. */
     readonly owner: string | null,
     private readonly begin: () => Flow<T>,
+    /** It is sent once this is over. */
+    private readonly after?: Task,
   ) {
     this.flow = begin();
   }
@@ -31,8 +33,13 @@ export class Task<T = unknown> {
     return this.state !== 'runs';
   }
 
+  /** A message that is not sent yet can be neither late nor lost. */
+  get isSent(): boolean {
+    return this.after?.isOver ?? true;
+  }
+
   canGo(now: number): boolean {
-    return !this.isOver && this.heldUntil <= now && (this.waits?.() ?? true);
+    return !this.isOver && this.isSent && this.heldUntil <= now && (this.waits?.() ?? true);
   }
 
   /** One step. */

@@ -108,8 +108,8 @@ export class World {
     return [...new Set(this.listUnits().flatMap(({ runs }) => runs ?? []))];
   }
 
-  begin<T>(label: string, retries: Retries, owner: string | null, begin: () => Flow<T>): Task<T> {
-    const task = new Task(label, retries, owner, begin);
+  begin<T>(label: string, retries: Retries, owner: string | null, begin: () => Flow<T>, after?: Task): Task<T> {
+    const task = new Task(label, retries, owner, begin, after);
     this.tasks.push(task as Task);
     this.changes += 1;
     return task;
