@@ -141,15 +141,18 @@ export class Watch {
         (one) => one.brings.user === `${spec.pipeline}/${action}` && one.brings.release === release,
       ),
     );
-    const isKnown = listUsedParts(spec, action).every(({ from, offer: name, path }) => {
+    const isKnown = listWished(spec, action).every(({ from, offer: name, paths }) => {
       const offer = this.facts.read
         .get(spec.pipeline)
         ?.get(from)
         ?.offers.find((one) => one.name === name);
-      const isPresent = offer && matchesAny(offer.to, spec.pipeline) && findAt(offer.value, path) !== undefined;
+      // All parts have to be of one value: a new address with an old port leads nowhere.
+      const isPresent =
+        offer && matchesAny(offer.to, spec.pipeline) && paths.every((path) => findAt(offer.value, path) !== undefined);
       const hasIt = ({ from: its, use, parts }: GrantedOffer): boolean =>
-        its === from && use.offer === name && Object.hasOwn(parts, path);
-      return isPresent === true || earlier.some((one) => one.spec.pushType === pushType && one.granted.some(hasIt));
+        its === from && use.offer === name && paths.every((path) => Object.hasOwn(parts, path));
+      const hadIt = earlier.some((one) => one.spec.pushType === pushType && one.granted.some(hasIt));
+      return paths.length === 0 || isPresent === true || hadIt;
     });
     must(3, !isKnown, () => `${id}/${action} (${trigger.kind}) does not begin, although its values are known`);
   }
