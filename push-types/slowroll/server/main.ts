@@ -1,74 +1,68 @@
+import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serve } from '@hono/node-server';
-import { localOnly } from '../../../sdk';
-import { openSlowrollService } from './slowrollService';
+import { endProcess, OWN_ADDRESS, serveProcess } from '../../serveProcess';
+import { openSlowrollService, type SlowrollService } from './slowrollService';
 
 /**
  * The push type for hosts that poll, and their manifest server, as a process: `main.js --settings FILE [--port 4650] [--host ADDRESS] [--hosts-port 4651]
  * [--hosts-address ADDRESS] [--home FOLDER] [--prometheus URL]`. It may be killed at any time: its decisions are in its home, and the rest is learned from the hosts.
  */
 
-const LOCAL_ADDRESS = '127.0.0.1';
-
 async function startSlowroll(): Promise<void> {
   const { values } = parseArgs({
     options: {
       settings: { type: 'string' },
       port: { type: 'string', default: '4650' },
-      host: { type: 'string', default: LOCAL_ADDRESS },
+      host: { type: 'string', default: OWN_ADDRESS },
       'hosts-port': { type: 'string', default: '4651' },
-      'hosts-address': { type: 'string', default: LOCAL_ADDRESS },
+      'hosts-address': { type: 'string', default: OWN_ADDRESS },
       home: { type: 'string', default: '.conveyor/slowroll' },
       prometheus: { type: 'string' },
     },
   });
-  if (values.settings === undefined)
+  const { settings, port, host, home, prometheus } = values;
+  if (settings === undefined)
     throw new Error('--settings FILE is missing: it names the packages and regions (docs/reference/slowroll.md)');
-  const token = process.env['CONVEYOR_SLOWROLL_TOKEN'] || undefined;
-  const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
-  const isClosed = values.host === LOCAL_ADDRESS;
-  if (!isClosed && token === undefined)
-    throw new Error('without CONVEYOR_SLOWROLL_TOKEN it listens only on 127.0.0.1: every caller could deploy');
-  const service = await openSlowrollService({
-    ...{ settings: resolve(values.settings), home: resolve(values.home), prometheus: values.prometheus },
-    ...{ token, env: process.env, log },
+  await serveProcess({
+    ...{ name: 'slowroll', host, port, tokenVariable: 'CONVEYOR_SLOWROLL_TOKEN' },
+    open: async ({ token, log, signal }) => {
+      const service = await openSlowrollService({
+        ...{ settings: resolve(settings), home: resolve(home), prometheus },
+        ...{ token, env: process.env, log },
+      });
+      const { fleet, keyId, tls, pushType } = service;
+      if (tls === undefined && values['hosts-address'] !== OWN_ADDRESS)
+        log(
+          'warning: hosts send their tokens in plain HTTP: add tls to the settings, or put a proxy with TLS in front',
+        );
+      const url = await serveManifests(service, values['hosts-address'], values['hosts-port'], signal);
+      const known = `${fleet.hosts.table.count} hosts in ${[...fleet.units.keys()].join(', ')}`;
+      return {
+        fetch: pushType.fetch,
+        run: () => service.run(signal),
+        words: `for hosts on ${url}; ${known}; key ${keyId}`,
+      };
+    },
   });
-  const { pushType, manifests, fleet, keyId, tls } = service;
-  if (tls === undefined && values['hosts-address'] !== LOCAL_ADDRESS)
-    log('warning: hosts send their tokens in plain HTTP: add tls to the settings, or put a proxy with TLS in front');
-  // Without a token, a web page open on this machine could deploy too.
-  const fetch = isClosed && token === undefined ? localOnly(pushType.fetch) : pushType.fetch;
+}
+
+/** Serves the manifests to the hosts until the signal is aborted. @returns the address that the hosts poll */
+async function serveManifests(
+  { manifests, tls }: SlowrollService,
+  hostname: string,
+  port: string,
+  signal: AbortSignal,
+): Promise<string> {
   const secure = tls === undefined ? {} : { createServer: createTlsServer, serverOptions: tls };
-  const where = { port: Number(values['hosts-port']), hostname: values['hosts-address'] };
-  const ending = new AbortController();
-  const servers = [serve({ fetch: manifests.fetch, ...where, ...secure }, announce)];
-  function announce({ port: hostsPort }: { readonly port: number }): void {
-    const scheme = tls === undefined ? 'http' : 'https';
-    const known = `${fleet.hosts.table.count} hosts in ${[...fleet.units.keys()].join(', ')}`;
-    const server = serve({ fetch, port: Number(values.port), hostname: values.host }, ({ port }) => {
-      process.stdout.write(
-        `slowroll ready on http://${values.host}:${port}, for hosts on ${scheme}://${where.hostname}:${hostsPort} (${known}; key ${keyId})\n`,
-      );
-    });
-    server.on('error', failStart);
-    servers.push(server);
-  }
-  for (const server of servers) server.on('error', failStart);
-  const running = service.run(ending.signal);
-  const end = (): void => {
-    ending.abort();
-    for (const server of servers) server.close();
-    void running.finally(() => process.exit(0));
-  };
-  process.once('SIGTERM', end);
-  process.once('SIGINT', end);
+  const server = serve({ fetch: manifests.fetch, port: Number(port), hostname, ...secure });
+  await once(server, 'listening');
+  server.on('error', endProcess);
+  signal.addEventListener('abort', () => server.close());
+  return `${tls === undefined ? 'http' : 'https'}://${hostname}:${(server.address() as AddressInfo).port}`;
 }
 
-function failStart(error: Error): never {
-  process.stderr.write(`error: ${error.message}\n`);
-  process.exit(1);
-}
-
-startSlowroll().catch(failStart);
+startSlowroll().catch(endProcess);
