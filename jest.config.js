@@ -35,8 +35,8 @@ const common = {
 };
 
 module.exports = {
-  // Two cores carry three test files: those that start processes mostly wait for them.
-  maxWorkers: 3,
+  // Two cores carry four test files: those that start processes mostly wait for them.
+  maxWorkers: 4,
   // Ends what hangs; says nothing of speed, since machines of CI are shared. A test of speed has a limit of its own.
   testTimeout: 480_000,
   // Test files leave things behind that make a process slow.
