@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import { unitOf } from '../../sdk/updates';
+import { listMetricLines, METRIC_HEADERS, type MetricFamily } from '../metricText';
 import type { HostFleet } from './fleet';
 import type { Host } from './inventory';
 import { listPlaces } from './slots';
@@ -19,7 +20,7 @@ export interface MetricsOptions {
 }
 
 export function addMetrics(app: Hono, options: MetricsOptions): void {
-  app.get('/metrics', (c) => c.text(writeMetrics(options), 200, { 'content-type': 'text/plain; version=0.0.4' }));
+  app.get('/metrics', (c) => c.text(writeMetrics(options), 200, METRIC_HEADERS));
   app.get('/targets', (c) => c.json(listTargets(options)));
 }
 
@@ -52,50 +53,38 @@ function listTasks(fleet: HostFleet): readonly TaskRow[] {
   );
 }
 
-const FAMILIES: readonly [name: string, help: string, type: string, value: (row: TaskRow) => number | undefined][] = [
-  [
-    'conveyor_host_task_live',
-    '1 if the task serves the version that its host should have',
-    'gauge',
-    ({ isLive }) => Number(isLive),
-  ],
-  ['conveyor_host_reachable', '1 if the host answers by SSH', 'gauge', ({ isReachable }) => Number(isReachable)],
-  ['conveyor_host_updating', '1 while the host is changed', 'gauge', ({ isUpdating }) => Number(isUpdating)],
-  [
-    'conveyor_host_task_restarts_total',
-    'automatic restarts of the service by systemd',
-    'counter',
-    ({ restarts }) => restarts,
-  ],
-  [
-    'conveyor_host_disk_free_bytes',
-    'free space on the disk of the releases',
-    'gauge',
-    ({ freeKb }) => freeKb && freeKb * 1024,
-  ],
+const FAMILIES: readonly MetricFamily<TaskRow>[] = [
+  {
+    ...{ name: 'conveyor_host_task_live', type: 'gauge', read: ({ isLive }) => Number(isLive) },
+    help: '1 if the task serves the version that its host should have',
+  },
+  {
+    ...{ name: 'conveyor_host_reachable', type: 'gauge', read: ({ isReachable }) => Number(isReachable) },
+    help: '1 if the host answers by SSH',
+  },
+  {
+    ...{ name: 'conveyor_host_updating', type: 'gauge', read: ({ isUpdating }) => Number(isUpdating) },
+    help: '1 while the host is changed',
+  },
+  {
+    ...{ name: 'conveyor_host_task_restarts_total', type: 'counter', read: ({ restarts }) => restarts },
+    help: 'automatic restarts of the service by systemd',
+  },
+  {
+    ...{ name: 'conveyor_host_disk_free_bytes', type: 'gauge', read: ({ freeKb }) => freeKb && freeKb * 1024 },
+    help: 'free space on the disk of the releases',
+  },
 ];
 
 function writeMetrics({ fleet, inventoryAge }: MetricsOptions): string {
   const rows = listTasks(fleet);
-  const families = FAMILIES.flatMap(([name, help, type, value]) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...rows.flatMap((row) => {
-      const now = value(row);
-      return now === undefined ? [] : [`${name}${writeLabels(row)} ${now}`];
-    }),
-  ]);
+  const families = listMetricLines(FAMILIES, rows, ({ task, unit, host, version }) => ({ task, unit, host, version }));
   const age = [
     '# TYPE conveyor_hosts_inventory_age_seconds gauge',
     `conveyor_hosts_inventory_age_seconds ${inventoryAge()}`,
   ];
   return `${[...families, ...age].join('\n')}\n`;
 }
-
-const writeLabels = ({ task, unit, host, version }: TaskRow): string =>
-  `{${Object.entries({ task, unit, host, version })
-    .map(([key, value]) => `${key}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', ' ')}"`)
-    .join(',')}}`;
 
 function listTargets({ fleet, hosts, locate }: MetricsOptions): readonly object[] {
   const known = new Map(hosts().map((host) => [host.name, host]));

@@ -7,6 +7,7 @@ import { Memory } from '../../sdk/updates';
 import { SeenLog } from '../hosts/seenLog';
 import { KubeFleet } from './fleet';
 import { loadClustersFile, openClusters } from './loadClusters';
+import { addPodMetrics } from './podMetrics';
 import { kubernetesPushType, type PodsJudge } from './pushType';
 
 export interface KubernetesServiceOptions {
@@ -48,6 +49,7 @@ export function openKubernetesService(options: KubernetesServiceOptions): Kubern
   });
   const judge = createPodsJudge(options, seen);
   const app = kubernetesPushType(fleet, { judge, allowTags: file.allowTags, ...(token !== undefined && { token }) });
+  addPodMetrics(app, fleet);
   return {
     app,
     clusters: [...clusters.keys()],
