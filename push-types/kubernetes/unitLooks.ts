@@ -1,3 +1,4 @@
+import { isKubernetesError } from './client/errors';
 import type { KubeCluster } from './kubeCluster';
 import { readUnit, type KubeUnit, type UnitLook } from './unitReader';
 
@@ -10,11 +11,18 @@ interface UnitLooksOptions {
   readonly log: (line: string) => void;
 }
 
+interface UnitTrouble {
+  readonly since: number;
+  readonly reason: string;
+  /** The account may not look: the cluster is there, and a person has to act. */
+  readonly isRight: boolean;
+}
+
 /** The last look at each unit, and why some units cannot be read at present. */
 export class UnitLooks {
   private readonly looks = new Map<string, UnitLook>();
   /** Since when a unit cannot be read, and why. */
-  private readonly troubles = new Map<string, { readonly since: number; readonly reason: string }>();
+  private readonly troubles = new Map<string, UnitTrouble>();
 
   constructor(private readonly options: UnitLooksOptions) {}
 
@@ -27,10 +35,10 @@ export class UnitLooks {
     return this.troubles.get(name)?.reason;
   }
 
-  /** Whether a unit could not be read for so long that deploys no longer wait for it. */
+  /** Whether a unit could not be read for so long that deploys no longer wait for it. They do wait for a right, since its pods may well serve. */
   isLongAway(name: string): boolean {
     const trouble = this.troubles.get(name);
-    return trouble !== undefined && this.options.now() - trouble.since >= AWAY_MS;
+    return trouble !== undefined && !trouble.isRight && this.options.now() - trouble.since >= AWAY_MS;
   }
 
   /** Undefined if the cluster does not answer, or has no such workload any more. */
@@ -54,6 +62,9 @@ export class UnitLooks {
     const reason = error instanceof Error ? error.message : String(error);
     const known = this.troubles.get(name);
     if (known?.reason !== reason) this.options.log(`${name}: ${reason}`);
-    this.troubles.set(name, { since: known?.since ?? this.options.now(), reason });
+    const isRight = isKubernetesError(error) && error.isMissingRight;
+    // The time of a missing right does not count as an absence.
+    const since = known === undefined || known.isRight ? this.options.now() : known.since;
+    this.troubles.set(name, { since, reason, isRight });
   }
 }

@@ -37,13 +37,14 @@ export class ViewedReader implements ClusterReader {
     return { items: view.list(kind, ({ metadata }) => matches(metadata.labels ?? {})), resourceVersion: '' };
   }
 
-  /** @throws Error if the cluster does not answer */
+  /** @throws Error if the cluster does not answer, KubernetesError if the account may not look */
   private async findView(kind: ResourceKind, namespace: string | undefined): Promise<ClusterView> {
     const key = `${kind} ${namespace ?? ''}`;
     const view = this.views.get(key) ?? this.openView(kind, namespace);
     this.views.set(key, view);
-    for (let waited = 0; !view.isComplete && waited < this.patienceMs && !this.signal.aborted; waited += LOOK_AGAIN_MS)
-      await delay(LOOK_AGAIN_MS);
+    const isAnswered = (): boolean => view.isComplete || view.missingRight !== undefined || this.signal.aborted;
+    for (let waited = 0; !isAnswered() && waited < this.patienceMs; waited += LOOK_AGAIN_MS) await delay(LOOK_AGAIN_MS);
+    if (view.missingRight !== undefined) throw view.missingRight;
     const stale = view.whyStale();
     if (stale !== undefined) throw new Error(stale);
     return view;

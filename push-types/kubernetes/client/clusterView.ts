@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesApi, ObjectListing } from './api';
-import { isKubernetesError } from './errors';
+import { isKubernetesError, type KubernetesError } from './errors';
 import { CLIENT_LIMITS } from './limits';
 import type { KubeObject, WatchEvent } from './objects';
 import type { ObjectRef, ResourceKind } from './resources';
@@ -63,6 +63,13 @@ export class ClusterView {
     return [...this.kinds.values()].every(({ seenAtMs }) => seenAtMs !== undefined);
   }
 
+  /** A right that the account lost: nothing is known any more, however fresh the view was. */
+  get missingRight(): KubernetesError | undefined {
+    return [...this.kinds.values()]
+      .map(({ trouble }) => trouble)
+      .find((trouble) => isKubernetesError(trouble) && trouble.isMissingRight) as KubernetesError | undefined;
+  }
+
   /** Why the view is older than `mostAgeMs`, or was never complete; undefined if it is fresh. */
   whyStale(mostAgeMs: number = CLIENT_LIMITS.watchIdleMs): string | undefined {
     for (const [kind, { seenAtMs, trouble }] of this.kinds) {
@@ -115,13 +122,16 @@ export class ClusterView {
   private apply(kind: ResourceKind, seen: SeenKind, event: WatchEvent): void {
     if (event.type === 'DELETED') seen.objects.delete(keyFor(event.object));
     else if (event.type !== 'BOOKMARK') seen.objects.set(keyFor(event.object), trimObject(kind, event.object));
+    seen.trouble = undefined;
     if (event.type === 'BOOKMARK') seen.seenAtMs = this.now();
     else this.note(kind, seen);
   }
 
   private note(kind: ResourceKind, seen: SeenKind): void {
     seen.seenAtMs = this.now();
-    seen.trouble = undefined;
+    // A list does not show that watches are permitted again.
+    const { trouble } = seen;
+    if (!isKubernetesError(trouble) || !trouble.isMissingRight || trouble.verb !== 'watch') seen.trouble = undefined;
     this.options.onChange?.(kind);
   }
 

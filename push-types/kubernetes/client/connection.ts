@@ -187,7 +187,15 @@ const describeOne = (
   subresource?: string,
 ): RequestWords => ({
   ...{ verb, cluster, target: `${subresource === undefined ? '' : `${subresource} of `}${formatRef(ref)}` },
+  right: { resource: nameResource(ref.kind, subresource), namespace: ref.namespace },
 });
+
+/** As a Role names it, with its group. */
+function nameResource(kind: ResourceKind, subresource?: string): string {
+  const { apiVersion, plural } = RESOURCES[kind];
+  const [group, version] = apiVersion.split('/');
+  return `${plural}${subresource === undefined ? '' : `/${subresource}`}${version === undefined ? '' : ` of ${group}`}`;
+}
 
 const describeCollection = (
   { cluster }: KubernetesRequester,
@@ -197,6 +205,7 @@ const describeCollection = (
 ): RequestWords => ({
   ...{ verb, cluster },
   target: `${RESOURCES[kind].plural}${RESOURCES[kind].namespaced ? ` in ${namespace ?? 'all namespaces'}` : ''}`,
+  right: { resource: nameResource(kind), namespace },
 });
 
 function buildQuery(parameters: Readonly<Record<string, string | number | undefined>>): string {

@@ -25,6 +25,15 @@ export interface RequestWords {
   readonly target: string;
   /** The cluster, for messages. */
   readonly cluster: string;
+  /** What a Role would have to name. */
+  readonly right?: NamedRight;
+}
+
+interface NamedRight {
+  /** `deployments of apps`, or `pods/status`. */
+  readonly resource: string;
+  /** Undefined for the whole cluster. */
+  readonly namespace: string | undefined;
 }
 
 /** A request that failed; the message names the cluster, the verb, the object and the reason. */
@@ -38,6 +47,8 @@ export class KubernetesError extends Error {
   readonly reason: string;
   /** The wait that the server wants before the next try. */
   readonly retryAfterMs: number | undefined;
+  /** The account lacks the right; other refusals with the same status come from quotas and admission. */
+  readonly isMissingRight: boolean;
   /** Reasons of the details, such as `DisruptionBudget`. */
   readonly causes: readonly string[];
 
@@ -48,6 +59,7 @@ export class KubernetesError extends Error {
     this.status = failure.status;
     this.reason = failure.reason ?? '';
     this.retryAfterMs = failure.retryAfterMs;
+    this.isMissingRight = isMissingRight(failure);
     this.causes = failure.causes ?? [];
   }
 }
@@ -106,10 +118,17 @@ const BY_STATUS: Readonly<Record<number, KubernetesErrorKind>> = {
   429: 'TooMany',
 };
 
-/** A quota answers 403 as missing rights do, and only its message differs. */
-function wordFailure({ verb, target }: RequestWords, { kind, message }: KubernetesFailure): string {
-  if (kind === 'Forbidden' && !/exceeded quota/.test(message))
-    return `may not ${verb} ${target}: ${message}; give the account of Conveyor this verb`;
+/** Quotas, webhooks and policies answer 403 as missing rights do, and only the message differs: `User "…" cannot patch resource "pods"`. */
+const isMissingRight = ({ kind, message }: KubernetesFailure): boolean =>
+  kind === 'Forbidden' && /\bUser "[^"]*" cannot /.test(message) && !/admission webhook|exceeded quota/.test(message);
+
+function wordFailure({ verb, target, right }: RequestWords, failure: KubernetesFailure): string {
+  const { kind, message } = failure;
+  if (isMissingRight(failure)) {
+    const place = right?.namespace === undefined ? 'in the whole cluster' : `in namespace ${right.namespace}`;
+    const grant = right === undefined ? 'this verb' : `the verb ${verb} for ${right.resource} ${place}`;
+    return `may not ${verb} ${target}: ${message}; give the account of Conveyor ${grant}`;
+  }
   if (kind === 'Unauthorized') return `does not accept our credentials (${verb} ${target}): ${message}`;
   return `cannot ${verb} ${target}: ${message}`;
 }

@@ -144,7 +144,7 @@ describe('a failure has a kind that a caller can act on, and names the cluster, 
       'missing rights',
       { kind: 'forbidden' },
       'Forbidden',
-      /^fake: may not patch Pod shop\/web-0: .*give the account of Conveyor this verb$/,
+      /^fake: may not patch Pod shop\/web-0: .*give the account of Conveyor the verb patch for pods in namespace shop$/,
     ],
     [
       'a quota',
