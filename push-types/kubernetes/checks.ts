@@ -3,6 +3,7 @@ import { isKubernetesError } from './client/errors';
 import { enrollConfig, listMistakes, type PodsConfigProblem, type EnrolledUnit } from './enroll';
 import type { KubeFleet } from './fleet';
 import type { KubeCluster } from './kubeCluster';
+import { explainRival } from './rivals';
 import {
   CLUSTER_RIGHTS,
   explainMode,
@@ -38,7 +39,10 @@ async function findUnfit(
 ): Promise<PodsConfigProblem[]> {
   if (workload === undefined) return [];
   const path = `config.workloads (${name})`;
-  const reason = explainUnfit(workload, unit.container) ?? (await ifAnswered(() => explainBusy(cluster.api, unit)));
+  const reason =
+    explainUnfit(workload, unit.container) ??
+    (await ifAnswered(() => explainRival(cluster.api, unit))) ??
+    (await ifAnswered(() => explainBusy(cluster.api, unit)));
   const gates = gatesSchema.safeParse(workload.template.spec).data?.readinessGates ?? [];
   const hasGate = gates.some(({ conditionType }) => conditionType === SERVING_GATE);
   const gate = `drain needs the readiness gate ${SERVING_GATE} in the pod template of ${workload.ref.name}: add it, or leave drain out`;

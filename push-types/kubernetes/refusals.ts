@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { readIntent } from './records';
 import type { PodsConfig, WorkloadKind } from './settings';
+import { RESOURCES } from './client/resources';
+import { listRivals } from './rivals';
 import { readTemplateImage, type WorkloadView } from './views';
 
 /** Why a workload cannot be updated by patches of its pods, and what to do. Pure. */
@@ -90,3 +92,7 @@ export const listNeededRights = (kind: WorkloadKind, { drain }: Pick<PodsConfig,
 
 /** The rights that belong to the whole cluster. */
 export const CLUSTER_RIGHTS: readonly NeededVerb[] = [{ group: '', resource: 'nodes', verbs: ['list', 'watch'] }];
+  ...listRivals(kind).map((rival) => {
+    const { apiVersion, plural } = RESOURCES[rival.kind];
+    return { group: apiVersion.slice(0, apiVersion.indexOf('/')), resource: plural, verbs: ['list'] };
+  }),

@@ -11,6 +11,9 @@ export const RESOURCES = {
   DaemonSet: { apiVersion: 'apps/v1', plural: 'daemonsets', namespaced: true },
   ControllerRevision: { apiVersion: 'apps/v1', plural: 'controllerrevisions', namespaced: true },
   PodDisruptionBudget: { apiVersion: 'policy/v1', plural: 'poddisruptionbudgets', namespaced: true },
+  /** Of Argo Rollouts and of Flagger, where they are installed. */
+  Rollout: { apiVersion: 'argoproj.io/v1alpha1', plural: 'rollouts', namespaced: true },
+  Canary: { apiVersion: 'flagger.app/v1beta1', plural: 'canaries', namespaced: true },
   SelfSubjectAccessReview: {
     ...{ apiVersion: 'authorization.k8s.io/v1', plural: 'selfsubjectaccessreviews', namespaced: false },
   },
