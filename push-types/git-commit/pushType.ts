@@ -12,11 +12,11 @@ import {
 } from '../../sdk';
 import {
   acceptUpdate,
+  countLacking,
   deployOf,
   describeUnit,
   healthTasks,
-  progressOf,
-  slotsOf,
+  trackUpdate,
   unitOf,
   updateCommands,
 } from '../../sdk/updates';
@@ -77,23 +77,11 @@ const answerReads = (fleet: CommitFleet, judge: CommitJudge): Pick<CommitMethods
       targets.map(({ unit }) => unit),
     );
     return {
-      units: targets.map((target) => {
-        const view = viewUnit(fleet, target.unit, call.context.deployId);
-        const { slots } = unitOf(view, target.unit);
-        const lacking = slotsOf(view, target).map((index) => slots[index]);
-        const down = lacking.filter((slot) => slot?.version === target.version && slot.state !== 'live');
-        const size = slots.filter(({ gone }) => !gone).length;
-        return { id: target.unit, size, outdated: lacking.length, down: down.length };
-      }),
+      units: targets.map((target) => countLacking(viewUnit(fleet, target.unit, call.context.deployId), target)),
     };
   },
 
-  trackUpdates: ({ updateId, units: only }) => {
-    const update = fleet.state.updates[updateId];
-    if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-    const units = Object.keys(update.units).filter((unit) => only?.includes(unit) ?? true);
-    return { units: units.map((unit) => progressOf(fleet.state, unit, updateId)) };
-  },
+  trackUpdates: (request) => trackUpdate(fleet.state, request),
 
   runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
     await openUnits(fleet, call, targets.units);

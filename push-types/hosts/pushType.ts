@@ -13,11 +13,11 @@ import {
 import {
   acceptRemoval,
   acceptUpdate,
+  countLacking,
   deployOf,
   describeUnit,
   healthTasks,
-  progressOf,
-  slotsOf,
+  trackUpdate,
   unitOf,
   updateCommands,
   type Slot,
@@ -70,23 +70,10 @@ const answerLooks = (
   }),
 
   needsPush: ({ targets }) => ({
-    units: targets.map((target) => {
-      const size = listSlots(fleet, target.unit).length;
-      const lacking = slotsOf(fleet.state, target);
-      const down = lacking.filter((index) => {
-        const slot = unitOf(fleet.state, target.unit).slots[index];
-        return slot?.version === target.version && slot.state !== 'live';
-      });
-      return { id: target.unit, size, outdated: lacking.length, down: down.length };
-    }),
+    units: targets.map((target) => countLacking(fleet.state, { ...target, unit: checkUnit(fleet, target.unit) })),
   }),
 
-  trackUpdates: ({ updateId, units: only }) => {
-    const update = fleet.state.updates[updateId];
-    if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-    const units = Object.keys(update.units).filter((unit) => only?.includes(unit) ?? true);
-    return { units: units.map((unit) => progressOf(fleet.state, unit, updateId)) };
-  },
+  trackUpdates: (request) => trackUpdate(fleet.state, request),
 
   runHealthChecks: ({ targets, checks, baseline, now }, call) => {
     const tasks = targets.units.map((unit) => healthTasks(fleet.state, checkUnit(fleet, unit), targets, baseline));

@@ -12,13 +12,13 @@ import {
 } from '../../sdk';
 import {
   acceptUpdate,
+  countLacking,
   describeUnit,
   healthTasks,
   progressOf,
-  slotsOf,
+  trackUpdate,
   unitOf,
   updateCommands,
-  type Slot,
 } from '../../sdk/updates';
 import { findPodProblems } from './checks';
 import { enrollConfig, parsePodsConfig, type EnrolledUnit } from './enroll';
@@ -77,30 +77,14 @@ const answerPodLooks = (
 
   needsPush: async ({ targets }, { context }) => {
     await knowUnits(fleet, targets, context.config);
-    return {
-      units: targets.map((target) => {
-        const lacking = slotsOf(fleet.state, target);
-        const down = lacking.filter((index) => {
-          const slot = unitOf(fleet.state, target.unit).slots[index];
-          return slot?.version === target.version && slot.state !== 'live';
-        });
-        return {
-          id: target.unit,
-          size: listThere(fleet, target.unit).length,
-          outdated: lacking.length,
-          down: down.length,
-        };
-      }),
-    };
+    return { units: targets.map((target) => countLacking(fleet.state, target)) };
   },
 
-  trackUpdates: async ({ updateId, units: only }, { context }) => {
+  trackUpdates: async (request, { context }) => {
+    const { updateId } = request;
     // A push type that has lost its memory learns of its updates by the units of the pipeline.
     if (!fleet.state.updates[updateId]) await enrollConfig(fleet, parsePodsConfig(context.config));
-    const update = fleet.state.updates[updateId];
-    if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-    const units = Object.keys(update.units).filter((unit) => only?.includes(unit) ?? true);
-    return { units: units.map((unit) => describePodProgress(fleet, unit, updateId)) };
+    return trackUpdate(fleet.state, request, (unit) => describePodProgress(fleet, unit, updateId));
   },
 
   runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
@@ -164,9 +148,6 @@ async function knowUnits(
     });
   }
 }
-
-const listThere = (fleet: KubeFleet, name: string): readonly Slot[] =>
-  unitOf(fleet.state, name).slots.filter(({ gone }) => !gone);
 
 function describeEnrolled(fleet: KubeFleet, { name, unit, cluster, workload }: EnrolledUnit) {
   const { namespace, kind } = unit;

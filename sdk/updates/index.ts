@@ -1,4 +1,5 @@
 /** Shared by push types that track their fleet by tasks: the tasks that an update means, its commands, and a memory that survives crashes. */
+export { countLacking, trackUpdate } from './answers';
 export { deployOf, pendingSlots, progressOf, reservedSlots, slotsOf, unfinished, unitOf, withReverts } from './choose';
 export {
   Memory,
