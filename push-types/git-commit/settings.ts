@@ -1,19 +1,12 @@
 import { z } from 'zod';
 import { GIT_COMMIT_LIMITS } from '../../sdk';
+import { durationField } from '../durationField';
 import { readYamlFile } from '../hosts/readYamlFile';
 import { slugSchema } from './deployConfig';
 
 /** The file of `conveyor push-type git-commit --settings FILE` (docs/reference/git-commit.md): what the platform registers. */
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/** `30s`, `500ms`, `15m` or `2h`, in ms. */
-const duration = (text: string) =>
-  z
-    .string()
-    .regex(/^\d{1,6}(ms|s|m|h)$/, 'expected a duration such as 30s or 15m')
-    .default(text)
-    .transform((written) => Number.parseInt(written, 10) * (UNIT_MS[written.replace(/^\d+/, '')] ?? 1));
+const duration = (text: string) => durationField().prefault(text);
 
 /** A path for the command line of ssh, which splits words at spaces. */
 const keyFile = z.string().regex(/^[\w./~+@-]+$/, 'expected a path without spaces');

@@ -1,21 +1,10 @@
 import { z } from 'zod';
 import { HOSTS_LIMITS } from '../../sdk';
+import { durationField } from '../durationField';
 
 /** The file of `conveyor push-type hosts --inventory FILE` (docs/reference/hosts.md). */
 
-const SECOND_MS = 1000;
-
-/** `30s` or `500ms`, in ms. */
-const seconds = (text: string) =>
-  z
-    .string()
-    .regex(/^\d{1,6}(ms|s|m)$/, 'expected a duration such as 30s, 500ms or 2m')
-    .default(text)
-    .transform(
-      (written) =>
-        Number.parseInt(written, 10) *
-        (written.endsWith('ms') ? 1 : written.endsWith('s') ? SECOND_MS : 60 * SECOND_MS),
-    );
+const seconds = (text: string) => durationField().prefault(text);
 
 const name = z
   .string()

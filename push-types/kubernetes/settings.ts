@@ -1,18 +1,9 @@
 import { z } from 'zod';
 import { KUBERNETES_LIMITS } from '../../sdk';
+import { durationField } from '../durationField';
 import { parseLabelSelector } from './selectors';
 
 /** The file of `conveyor push-type kubernetes --clusters FILE`, and the `config` of pipelines (docs/reference/kubernetes.md). */
-
-const ONE_SECOND = 1000;
-const ONE_MINUTE = 60 * ONE_SECOND;
-
-const duration = z
-  .string()
-  .regex(/^\d{1,6}(ms|s|m)$/, 'expected a duration such as 30s, 500ms or 2m')
-  .transform(
-    (text) => Number.parseInt(text, 10) * (text.endsWith('ms') ? 1 : text.endsWith('s') ? ONE_SECOND : ONE_MINUTE),
-  );
 
 const name = z
   .string()
@@ -46,9 +37,9 @@ export const clustersFileSchema = z.strictObject({
   /** Whether a version may be a tag, which can move, in place of a digest. */
   allowTags: z.boolean().default(false),
   /** How often each unit is looked at. */
-  interval: duration.prefault('2s'),
+  interval: durationField().prefault('2s'),
   /** How long a pod may take until it is live. */
-  startTimeout: duration.prefault('5m'),
+  startTimeout: durationField().prefault('5m'),
 });
 
 export type ClustersFile = z.output<typeof clustersFileSchema>;
@@ -84,7 +75,7 @@ export const podsConfigSchema = z.strictObject({
     .optional(),
   mode: z.enum(['in-place', 'recreate']).default('in-place'),
   /** How long a pod with the readiness gate is out of service before it changes. */
-  drain: duration.optional(),
+  drain: durationField().optional(),
   /** How long a pod has to be ready. Default: that of the workload. */
   minReadySeconds: z.number().int().min(0).max(3600).optional(),
   /** Pods that may be out of service at once, for any reason. */
