@@ -834,6 +834,13 @@ export const KUBERNETES_LIMITS = {
   file: refuseAbove('the file of the clusters', 1024 * KB, 'bytes', 'people edit it'),
   clusters: refuseAbove('the number of clusters', 500, 'entries', ONE_PROCESS),
   workloads: refuseAbove('the number of workloads of a config', 100, 'entries', TO_READ),
+  template: refuseAbove('the fields of a pod template', 32 * KB, 'bytes', 'an annotation of the workload has them'),
+  savedTemplate: refuseAbove(
+    'the pod template of a workload whose pods are replaced',
+    64 * KB,
+    'bytes',
+    'annotations keep it while it is another',
+  ),
   name: refuseAbove(
     'the name of a cluster, a namespace or a workload',
     253,

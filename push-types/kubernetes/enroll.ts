@@ -6,7 +6,7 @@ import type { KubeCluster } from './kubeCluster';
 import { findContainer } from './refusals';
 import { parseLabelSelector } from './selectors';
 import { podsConfigSchema, type PodsConfig, type WorkloadFields } from './settings';
-import { nameUnit, type KubeUnit } from './unitReader';
+import { nameUnit, pickUnitSettings, type KubeUnit } from './unitReader';
 import { viewWorkload, type WorkloadView } from './views';
 
 /** The units of a pipeline: its workloads in its clusters. */
@@ -113,23 +113,19 @@ function describeWorkload(
 ): Enrolment {
   const found = findContainer(workload, fields.container);
   if ('problem' in found) return { units: [], problems: [{ path: `${path}.container`, message: found.problem }] };
-  const { drain, minReadySeconds, maxUnavailable, image } = config;
   const unit: KubeUnit = {
     ...{ cluster: cluster.name, kind: fields.kind, namespace: fields.namespace, name: workload.ref.name },
-    ...{ container: found.container, drain, minReadySeconds, maxUnavailable, image },
+    ...{ container: found.container, ...pickUnitSettings(config) },
   };
   return { units: [{ name: nameUnit(unit), unit, cluster, workload }], problems: [] };
 }
 
 function listKnown(fleet: KubeFleet, cluster: KubeCluster, { fields, config }: WorkloadRequest): EnrolledUnit[] {
   const { kind, namespace, name } = fields;
-  const { drain, minReadySeconds, maxUnavailable, image } = config;
   return Object.entries(fleet.state.enrolled ?? {}).flatMap(([id, unit]) => {
     const isMeant = unit.cluster === cluster.name && unit.kind === kind && unit.namespace === namespace;
     if (!isMeant || (name !== undefined && unit.name !== name)) return [];
-    return [
-      { name: id, unit: { ...unit, drain, minReadySeconds, maxUnavailable, image }, cluster, workload: undefined },
-    ];
+    return [{ name: id, unit: { ...unit, ...pickUnitSettings(config) }, cluster, workload: undefined }];
   });
 }
 

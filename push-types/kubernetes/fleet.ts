@@ -1,6 +1,7 @@
 import type { Memory } from '../../sdk/updates';
 import type { ClusterWriter, KubeCluster } from './kubeCluster';
-import { changePods, setPodGates } from './podChanges';
+import { changePods, restampPods, setPodGates } from './podChanges';
+import { replacePods } from './replacePods';
 import { restoreUpdates, syncPods, type KubeState } from './podSlots';
 import { hasStartedSince } from './podState';
 import { beginRestored, chooseSeats, judgeSeats, listSeats, SettleClock, type UnitRound } from './round';
@@ -116,7 +117,8 @@ export class KubeFleet {
     // Pods of a revert do not wait for a person.
     if (held === undefined || held.isRefused) chooseSeats(round);
     this.save();
-    await changePods(round, writer);
+    await (round.unit.mode === 'recreate' ? replacePods(round, writer) : changePods(round, writer));
+    await restampPods(round, writer);
     await setPodGates(round, writer);
     const late = await takeTemplateTurn(round, 'last', writer);
     return (late ?? held)?.reason;
@@ -147,7 +149,7 @@ export class KubeFleet {
       state.units[name] = { version, update, starts: [], slots: [] };
     }
     adoptTemplate(state, name, look.workload, unit.container);
-    syncPods(state, name, look.pods, { unit, now });
+    syncPods(state, name, look.pods, { unit, now, size: look.workload.size });
     if (isNew) {
       restoreUpdates(state, name, look.pods);
       beginRestored(round);

@@ -1,5 +1,5 @@
 import type { Change } from '../../sdk/updates';
-import { isKubernetesError, type KubernetesErrorKind } from './client/errors';
+import { isKubernetesError, type KubernetesError, type KubernetesErrorKind } from './client/errors';
 import type { ClusterWriter } from './kubeCluster';
 import { writeGate, writePodPatch, writeRestamp } from './podPatch';
 import { hasStartedSince } from './podState';
@@ -17,10 +17,18 @@ const PASSING_FAILURES: ReadonlySet<KubernetesErrorKind> = new Set([
   'Unauthorized',
 ]);
 
-/** Patches the pods whose change is decided, and records that name an earlier update. */
+/** Whether another look, time, or a person who gives a right ends a failure. */
+export const isPassingFailure = ({ kind, isMissingRight }: KubernetesError): boolean =>
+  PASSING_FAILURES.has(kind) || isMissingRight;
+
+/** Patches the pods whose change is decided. */
 export async function changePods(round: UnitRound, { api }: ClusterWriter): Promise<void> {
   const due = listSeats(round).filter(({ place, slot }) => place.change !== undefined && !slot.isUnreachable);
   await Promise.all(due.map((seat) => changePod(round, seat, api)));
+}
+
+/** Renews records that name an earlier update. */
+export async function restampPods(round: UnitRound, { api }: ClusterWriter): Promise<void> {
   const stale = listSeats(round).filter(isStalePodRecord);
   await Promise.all(stale.map((seat) => restampPod(round, seat, api)));
 }
@@ -59,13 +67,22 @@ async function changePod(round: UnitRound, { pod, place, slot, index }: SeatedPo
     if (unit.drain !== undefined && pod.hasGate && !(await drainPod(round, { pod, place, slot, index }, api))) return;
     const record = describeChange({ state, name }, change.update, change.version);
     await api.patch(pod.ref, writePodPatch(pod, unit.container, record), { type: 'strategic' });
+    // It may have waited long for a right, or for its drain.
+    slot.startedAt = round.now;
   } catch (error) {
     if (!isKubernetesError(error)) throw error;
-    if (PASSING_FAILURES.has(error.kind)) return;
+    if (error.isMissingRight) explainWait(round, change.update, error.message);
+    if (isPassingFailure(error)) return;
     delete place.change;
     const failed: Change = { slot, index, update: { id: change.update, version: change.version } };
     failChange(round, failed, error.message);
   }
+}
+
+/** An update says for what it waits until its next round. */
+export function explainWait({ state, name }: UnitRound, id: string, reason: string): void {
+  const update = state.updates[id]?.units[name];
+  if (update?.state === 'active') update.reason = `waits: ${reason}`;
 }
 
 /** Takes a pod out of service and returns true once that was long enough. */

@@ -27,6 +27,8 @@ export interface PodPlace {
   change?: SlotChange;
   /** The pod was replaced by an old one after its update had ended: it gets the version again. */
   again?: SlotChange;
+  /** It came while pods of an update were made that did not mean it. */
+  isStray?: boolean;
   /** Others have changed the template since: a pod that is replaced is left as it comes. */
   isOvertaken?: boolean;
 }
@@ -70,10 +72,12 @@ const identifyTask = ({ cluster, namespace }: KubeUnit, pod: string, update: str
 export interface SyncContext {
   readonly unit: KubeUnit;
   readonly now: number;
+  /** The pods that the workload should have. */
+  readonly size: number;
 }
 
 /** Gives each pod a slot, and each slot the version that its pod has. The order of the pods is that of their slots. */
-export function syncPods(state: KubeState, name: string, pods: readonly PodView[], { unit, now }: SyncContext): void {
+export function syncPods(state: KubeState, name: string, pods: readonly PodView[], context: SyncContext): void {
   const places = ((state.places ??= {})[name] ??= []);
   const { slots } = unitOf(state, name);
   for (const pod of pods) noteRecord(state, name, pod);
@@ -89,12 +93,26 @@ export function syncPods(state: KubeState, name: string, pods: readonly PodView[
       adoptPod(state, name, index, pod);
     }
   });
-  for (const pod of pods) if (!known.has(pod.uid)) seatPod(state, name, pod, { unit, now });
+  for (const pod of pods) if (!known.has(pod.uid)) seatPod(state, name, pod, context);
+  if (context.unit.mode === 'recreate') keepAwaited(state, name, context.size - pods.length);
   listPodPlaces(state, name).forEach(({ uid }, index) => {
     const pod = byUid.get(uid);
-    if (pod) noteTaskName(state, name, { pod, index }, { unit, now });
+    if (pod) noteTaskName(state, name, { pod, index }, context);
   });
   forgetPlaces(state, name);
+}
+
+/** The place of a pod that is being replaced waits for the next one, unless the workload has become smaller. */
+function keepAwaited(state: KubeState, name: string, missing: number): void {
+  let left = missing;
+  listPodPlaces(state, name).forEach(({ change }, index) => {
+    const slot = unitOf(state, name).slots[index];
+    if (!slot?.gone || change === undefined || left <= 0) return;
+    left -= 1;
+    delete slot.gone;
+    delete slot.isUnreachable;
+    slot.state = 'updating';
+  });
 }
 
 /** Records tell the images of versions that the memory has lost. */
@@ -106,17 +124,22 @@ function noteRecord(state: KubeState, name: string, pod: PodView): void {
 
 /** A new pod takes the place of the one that it replaces: by its name, by its node, or else a free one, first of those that an update has changed. */
 function seatPod(state: KubeState, name: string, pod: PodView, { unit: { kind }, now }: SyncContext): void {
+  const record = readPodRecord(pod.annotations);
+  const brought = record?.image === pod.image ? record : undefined;
   const places = state.places?.[name] ?? [];
   const unit = unitOf(state, name);
   const { slots } = unit;
   const free = places.flatMap((place, index) => (slots[index]?.gone ? [{ place, index }] : []));
   const same = free.find(({ place }) => (kind === 'DaemonSet' ? place.node === pod.node : place.pod === pod.name));
+  const awaited = brought && free.find(({ place }) => place.change?.update === brought.update);
   const other =
-    kind === 'Deployment' ? (free.find(({ index }) => slots[index]?.update !== unit.update) ?? free[0]) : undefined;
+    kind === 'Deployment'
+      ? (awaited ?? free.find(({ index }) => slots[index]?.update !== unit.update) ?? free[0])
+      : undefined;
   const index = (same ?? other)?.index ?? places.length;
   const slot = (slots[index] ??= newSlot('', null));
   const earlier = { version: slot.version, update: slot.update };
-  const { again = places[index]?.change, isOvertaken } = places[index] ?? {};
+  const { change, again = change, isOvertaken, isStray } = places[index] ?? {};
   places[index] = { pod: pod.name, uid: pod.uid, node: pod.node ?? '' };
   if (slot.task !== undefined) countStart(unit, index, now);
   delete slot.task;
@@ -124,14 +147,23 @@ function seatPod(state: KubeState, name: string, pod: PodView, { unit: { kind },
   delete slot.isUnreachable;
   slot.state = 'down';
   adoptPod(state, name, index, pod);
-  const isNew = readPodRecord(pod.annotations)?.image !== pod.image;
-  if (!isNew || isOvertaken) return;
+  if (brought && change?.update === brought.update) Object.assign(slot, { state: 'updating', startedAt: now });
+  else if (brought && isUnmeant(state, name, index, brought)) places[index].isStray = true;
+  if (brought || isOvertaken) return;
   const moved = state.moves?.[name] ?? state.moved?.[name];
   const joined =
     pod.image === moved?.from && unit.update !== null ? { version: unit.version, update: unit.update } : undefined;
-  const wanted = [again, earlier, joined].find((one) => one !== undefined && isStillDue(state, name, one));
+  const wanted = [again, isStray ? undefined : earlier, joined].find(
+    (one) => one !== undefined && isStillDue(state, name, one),
+  );
   if (wanted?.update && slot.version !== wanted.version)
     places[index].again = { version: wanted.version, update: wanted.update };
+}
+
+/** A pod with the record of an update that does not mean its slot. */
+function isUnmeant(state: KubeState, name: string, index: number, { update }: PodRecord): boolean {
+  const meant = state.updates[update]?.units[name]?.slots;
+  return meant !== undefined && !meant.includes(index);
 }
 
 /**

@@ -13,6 +13,10 @@ export const POD_RECORD = 'conveyor.dev/task';
 export const UNIT_RECORD = 'conveyor.dev/unit';
 /** On workloads while their template changes: MoveIntent. */
 export const MOVE_INTENT = 'conveyor.dev/completion';
+/** On workloads while pods are replaced: Replacement. */
+export const REPLACEMENT = 'conveyor.dev/replacement';
+/** On workloads whose template has changed with more than its image: SavedTemplate. */
+export const SAVED_TEMPLATE = 'conveyor.dev/before';
 /** A condition of pods that want to be taken out of service before they change. */
 export const SERVING_GATE = 'conveyor.dev/serving';
 
@@ -48,6 +52,22 @@ const intentSchema = unitRecordSchema.extend({
 /** A change of a template that was begun. */
 export type MoveIntent = z.output<typeof intentSchema>;
 
+const replacementSchema = unitRecordSchema.extend({
+  /** Both null for a Deployment, whose own template and strategy stay. */
+  strategy: z.record(z.string(), z.unknown()).nullable(),
+  template: z.record(z.string(), z.unknown()).nullable(),
+});
+/** The controller of a workload makes pods of an update for a while; its own template and strategy are put back afterwards. */
+export type Replacement = z.output<typeof replacementSchema>;
+
+const savedTemplateSchema = z.object({
+  version: z.string(),
+  image: z.string(),
+  template: z.record(z.string(), z.unknown()),
+});
+/** The template of the version before, for a revert. */
+export type SavedTemplate = z.output<typeof savedTemplateSchema>;
+
 type Annotations = Readonly<Record<string, string>>;
 
 export const readPodRecord = (annotations: Annotations): PodRecord | undefined =>
@@ -56,6 +76,11 @@ export const readUnitRecord = (annotations: Annotations): UnitRecord | undefined
   parseRecord(unitRecordSchema, annotations[UNIT_RECORD]);
 export const readIntent = (annotations: Annotations): MoveIntent | undefined =>
   parseRecord(intentSchema, annotations[MOVE_INTENT]);
+
+export const readReplacement = (annotations: Annotations): Replacement | undefined =>
+  parseRecord(replacementSchema, annotations[REPLACEMENT]);
+export const readSavedTemplate = (annotations: Annotations): SavedTemplate | undefined =>
+  parseRecord(savedTemplateSchema, annotations[SAVED_TEMPLATE]);
 
 /** A record that a person has damaged counts as none. */
 function parseRecord<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {

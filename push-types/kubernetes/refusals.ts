@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readIntent } from './records';
+import { readIntent, readReplacement } from './records';
 import type { PodsConfig, WorkloadKind } from './settings';
 import { RESOURCES } from './client/resources';
 import { listRivals } from './rivals';
@@ -10,10 +10,18 @@ import { readTemplateImage, type WorkloadView } from './views';
 /** The oldest Kubernetes on which updates in place are permitted. */
 const OLDEST_MINOR = 28;
 
-export const explainMode = ({ mode }: Pick<PodsConfig, 'mode'>): string | undefined =>
-  mode === 'recreate'
-    ? 'mode: recreate is not there yet: only images change, in place. Leave mode out, and make other changes by a rollout of Kubernetes'
-    : undefined;
+/** Settings that do not go together. */
+export function explainMode({
+  mode,
+  template,
+  drain,
+}: Pick<PodsConfig, 'mode' | 'template' | 'drain'>): string | undefined {
+  if (mode === 'in-place' && template !== undefined)
+    return 'pods in place change their image alone: for other fields write mode: recreate, which replaces pods';
+  if (mode === 'recreate' && drain !== undefined)
+    return 'a pod that is replaced leaves its Services by itself: leave drain out';
+  return undefined;
+}
 
 /** The container whose image changes, or why it is not known. */
 export function findContainer(
@@ -41,7 +49,7 @@ export function explainUnfit(workload: WorkloadView, container: string): string 
   const [owner] = owners;
   if (owner !== undefined)
     return `${ref.name} belongs to ${owner.kind} ${owner.name}, whose controller would undo every change: deploy by that, or remove that owner`;
-  if (isPaused && readIntent(annotations) === undefined)
+  if (isPaused && readIntent(annotations) === undefined && readReplacement(annotations) === undefined)
     return `a person has paused ${ref.name}: resume it first (kubectl rollout resume)`;
   if (!restartsAlways(workload, container))
     return `the pods of ${ref.name} do not restart their containers (restartPolicy), so a new image would never start`;
@@ -82,17 +90,21 @@ const REVISIONS_BY_KIND: Readonly<Record<WorkloadKind, readonly NeededVerb[]>> =
 };
 
 /** The rights in a namespace for a kind of workload; examples/kubernetes/rbac.yaml grants all of them. */
-export const listNeededRights = (kind: WorkloadKind, { drain }: Pick<PodsConfig, 'drain'>): readonly NeededVerb[] => [
+export const listNeededRights = (
+  kind: WorkloadKind,
+  { drain, mode }: Pick<PodsConfig, 'drain' | 'mode'>,
+): readonly NeededVerb[] => [
   { group: 'apps', resource: `${kind.toLowerCase()}s`, verbs: ['get', 'list', 'watch', 'patch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
   ...(drain === undefined ? [] : [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }]),
+  ...(mode === 'recreate' ? [{ group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] }] : []),
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   ...REVISIONS_BY_KIND[kind],
-];
-
-/** The rights that belong to the whole cluster. */
-export const CLUSTER_RIGHTS: readonly NeededVerb[] = [{ group: '', resource: 'nodes', verbs: ['list', 'watch'] }];
   ...listRivals(kind).map((rival) => {
     const { apiVersion, plural } = RESOURCES[rival.kind];
     return { group: apiVersion.slice(0, apiVersion.indexOf('/')), resource: plural, verbs: ['list'] };
   }),
+];
+
+/** The rights that belong to the whole cluster. */
+export const CLUSTER_RIGHTS: readonly NeededVerb[] = [{ group: '', resource: 'nodes', verbs: ['list', 'watch'] }];

@@ -69,6 +69,24 @@ export function listSeats({ state, name, look }: Pick<UnitRound, 'state' | 'name
 /** Brings the states of slots up to date with their pods. A change ends when its pod is live, or will not come up. */
 export function judgeSeats(round: UnitRound): void {
   for (const seat of listSeats(round)) judgeSeat(round, seat);
+  judgeAwaited(round);
+}
+
+/** A pod that was replaced has to come in time. That of before may need long to end. */
+function judgeAwaited(round: UnitRound): void {
+  const { state, name, look, now, startTimeoutMs } = round;
+  const there = new Set(look.pods.map(({ uid }) => uid));
+  listPodPlaces(state, name).forEach((place, index) => {
+    const [slot, change] = [unitOf(state, name).slots[index], place.change];
+    if (!slot || !change || slot.gone || there.has(place.uid)) return;
+    if (look.leaving.has(place.uid)) slot.startedAt = now;
+    if (now - slot.startedAt < startTimeoutMs) return;
+    delete place.change;
+    const why =
+      look.workload.failure ?? `kubectl describe ${look.workload.ref.kind} ${look.workload.ref.name} may say why`;
+    const update = { id: change.update, version: change.version };
+    failChange(round, { slot, index, update }, `no pod came in the place of ${place.pod}: ${why}`);
+  });
 }
 
 /** The pods of a unit that was read for the first time: those that are ready are live, and those that a patch restarts are on their way. */
@@ -174,7 +192,8 @@ function chooseAgain(round: UnitRound, busy: ReadonlySet<number>, room: number):
   });
 }
 
-function countRound(round: UnitRound): BudgetRoom {
+/** How many more pods may be taken out of service now. */
+export function countRound(round: UnitRound): BudgetRoom {
   const { look, unit } = round;
   return countPodRoom({
     mostOut: countUnavailable(unit.maxUnavailable, look.workload.size),

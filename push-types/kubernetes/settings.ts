@@ -74,6 +74,14 @@ export const podsConfigSchema = z.strictObject({
     .regex(/^[a-z0-9][^@\s]*$/, 'expected a repository such as ghcr.io/acme/web')
     .optional(),
   mode: z.enum(['in-place', 'recreate']).default('in-place'),
+  /** Fields of the pod template that come with the version, as a strategic merge patch; for `recreate` alone. */
+  template: z
+    .record(z.string(), z.unknown())
+    .refine(
+      (fields) => JSON.stringify(fields).length <= KUBERNETES_LIMITS.template.max,
+      `more than ${KUBERNETES_LIMITS.template.max} bytes`,
+    )
+    .optional(),
   /** How long a pod with the readiness gate is out of service before it changes. */
   drain: durationField().optional(),
   /** How long a pod has to be ready. Default: that of the workload. */

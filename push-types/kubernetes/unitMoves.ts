@@ -1,15 +1,18 @@
+import { KUBERNETES_LIMITS } from '../../sdk';
 import { pendingSlots, unitOf } from '../../sdk/updates';
 import type { KubernetesApi } from './client/api';
 import { isKubernetesError } from './client/errors';
 import { DAEMON_SET_MOVE } from './moves/daemonSet';
 import { DEPLOYMENT_MOVE } from './moves/deployment';
-import { planMove, type MoveKind, type MoveStep } from './moves/move';
+import { planMove, type MoveKind, type MoveSituation, type MoveStep } from './moves/move';
 import { STATEFUL_SET_MOVE } from './moves/statefulSet';
 import { findImage, noteImage, type KubeState, type PendingMove } from './podSlots';
-import { readIntent, readUnitRecord } from './records';
+import { planBegin, planEnd } from './moves/replacement';
+import { readIntent, readReplacement, readUnitRecord, type PodRecord, type UnitRecord } from './records';
 import type { WorkloadKind } from './settings';
 import { readPods, readRevisions, type KubeUnit } from './unitReader';
 import { readTemplateImage, viewWorkload, type WorkloadView } from './views';
+import { findWantedTemplate, saveTemplate } from './wantedTemplate';
 
 /** The templates of workloads: which of them are to change, and their changes. */
 
@@ -118,15 +121,44 @@ const MOST_MOVE_STEPS = 200;
 
 /** Takes the steps that are left, each from a fresh read. A change in between is read again. @throws KubernetesError */
 export async function moveTemplate(api: KubernetesApi, unit: KubeUnit, move: PendingMove): Promise<MoveOutcome> {
-  const { kind, namespace, name, container } = unit;
   const { version, update, image } = move;
+  return takeSteps(api, unit, { version, update, image }, (situation) => planMove(situation, MOVE_KINDS[unit.kind]));
+}
+
+/** Lets the controller make pods of the target. @throws KubernetesError */
+export const beginReplacement = (
+  api: KubernetesApi,
+  unit: KubeUnit,
+  target: UnitRecord,
+  record: PodRecord,
+): Promise<MoveOutcome> =>
+  takeSteps(api, unit, target, (situation) => planBegin({ situation, kind: MOVE_KINDS[unit.kind], record }));
+
+/** Puts the workload back as it was. @throws KubernetesError */
+export const endReplacement = (api: KubernetesApi, unit: KubeUnit): Promise<MoveOutcome> =>
+  takeSteps(api, { ...unit, mode: 'in-place' }, { version: '', update: null, image: '' }, (situation) => {
+    const begun = readReplacement(situation.workload.annotations);
+    return begun === undefined ? { step: 'done' } : planEnd(situation, begun);
+  });
+
+async function takeSteps(
+  api: KubernetesApi,
+  unit: KubeUnit,
+  target: UnitRecord,
+  plan: (situation: MoveSituation) => MoveStep,
+): Promise<MoveOutcome> {
+  const { kind, namespace, name, container } = unit;
   for (let count = 0; count < MOST_MOVE_STEPS; count += 1) {
     const object = await api.get({ kind, namespace, name });
     if (object === undefined) return { isDone: true };
     const workload = viewWorkload(kind, object);
-    const [pods, revisions] = await Promise.all([readPods(api, unit, workload), readRevisions(api, workload)]);
-    const target = { version, update, image };
-    const step = planMove({ workload, container, target, pods, revisions }, MOVE_KINDS[kind]);
+    const [pods, revisions, wanted] = await Promise.all([
+      readPods(api, unit, workload),
+      readRevisions(api, workload),
+      findWantedTemplate(api, unit, workload, target),
+    ]);
+    const saved = saveTemplate(unit, workload, target, readUnitVersion(workload, container).version);
+    const step = plan({ workload, container, target, wanted, saved, pods, revisions });
     if (step.step === 'done') return { isDone: true };
     if (step.step === 'wait' || step.step === 'refuse')
       return { isDone: false, reason: step.reason, isRefused: step.step === 'refuse' };
@@ -142,8 +174,12 @@ export async function explainBusy(api: KubernetesApi, unit: KubeUnit): Promise<s
   const object = await api.get({ kind, namespace, name });
   if (object === undefined) return undefined;
   const workload = viewWorkload(kind, object);
-  if (readIntent(workload.annotations) !== undefined) return undefined;
+  if (readIntent(workload.annotations) !== undefined || readReplacement(workload.annotations) !== undefined)
+    return undefined;
   const [pods, revisions] = await Promise.all([readPods(api, unit, workload), readRevisions(api, workload)]);
+  const size = JSON.stringify(workload.template).length;
+  if (unit.mode === 'recreate' && size > KUBERNETES_LIMITS.savedTemplate.max)
+    return `the pod template of ${name} has ${size} bytes, and pods can be replaced up to ${KUBERNETES_LIMITS.savedTemplate.max}: leave mode: recreate out, or make it smaller`;
   const target = { version: '', update: null, image: '' };
   return MOVE_KINDS[kind].refuse({ workload, container, target, pods, revisions });
 }

@@ -2,6 +2,7 @@ import type { KubernetesApi } from './client/api';
 import type { KubeObject } from './client/objects';
 import type { PodsConfig, WorkloadKind } from './settings';
 import { writeLabelSelector } from './selectors';
+import { settleTemplate } from './wantedTemplate';
 import {
   viewBudget,
   viewNode,
@@ -19,15 +20,21 @@ import {
 export type ClusterReader = Pick<KubernetesApi, 'get' | 'list'>;
 
 /** A workload of one cluster, with the settings of the pipeline that deploys it. */
-export interface KubeUnit extends Pick<PodsConfig, 'drain' | 'minReadySeconds' | 'maxUnavailable'> {
+export interface KubeUnit extends UnitSettings {
   readonly cluster: string;
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
   readonly container: string;
-  /** The repository of the config. */
-  readonly image: string | undefined;
 }
+
+/** The settings that the workloads of a pipeline share; `image` is the repository. */
+type UnitSettings = Pick<PodsConfig, 'drain' | 'minReadySeconds' | 'maxUnavailable' | 'image' | 'mode' | 'template'>;
+
+export const pickUnitSettings = (config: PodsConfig): UnitSettings => {
+  const { drain, minReadySeconds, maxUnavailable, image, mode, template } = config;
+  return { drain, minReadySeconds, maxUnavailable, image, mode, template };
+};
 
 /** `eu-1/shop/deployment/web`. */
 export const nameUnit = ({
@@ -43,6 +50,8 @@ export interface UnitLook {
   readonly workload: WorkloadView;
   /** Without those that leave. */
   readonly pods: readonly PodView[];
+  /** The uids of those that leave. */
+  readonly leaving: ReadonlySet<string>;
   readonly nodes: ReadonlyMap<string, NodeView>;
   readonly budgets: readonly BudgetView[];
 }
@@ -52,29 +61,31 @@ export async function readUnit(reader: ClusterReader, unit: KubeUnit): Promise<U
   const { kind, namespace, name } = unit;
   const object = await reader.get({ kind, namespace, name });
   if (object === undefined) return undefined;
-  const workload = viewWorkload(kind, object);
-  const [pods, nodes, budgets] = await Promise.all([
-    readPods(reader, unit, workload),
+  const workload = settleTemplate(viewWorkload(kind, object));
+  const [{ pods, leaving }, nodes, budgets] = await Promise.all([
+    readAllPods(reader, unit, workload),
     reader.list('Node', {}),
     reader.list('PodDisruptionBudget', { namespace }),
   ]);
   return {
-    ...{ workload, pods, budgets: budgets.items.map(viewBudget) },
+    ...{ workload, pods, leaving, budgets: budgets.items.map(viewBudget) },
     nodes: new Map(nodes.items.map(viewNode).map((node) => [node.name, node])),
   };
 }
 
 /** The pods that belong to a workload, and stay. */
-export async function readPods(
+export const readPods = async (...args: Parameters<typeof readAllPods>): Promise<readonly PodView[]> =>
+  (await readAllPods(...args)).pods;
+
+async function readAllPods(
   reader: ClusterReader,
   { namespace, container }: Pick<KubeUnit, 'namespace' | 'container'>,
   workload: WorkloadView,
-): Promise<readonly PodView[]> {
+): Promise<Pick<UnitLook, 'pods' | 'leaving'>> {
   const { items } = await reader.list('Pod', { namespace, labelSelector: writeLabelSelector(workload.selector) });
-  return items
-    .filter((pod) => isOwnPod(pod, workload))
-    .flatMap((pod) => viewPodOnce(pod, container) ?? [])
-    .filter(({ isLeaving }) => !isLeaving);
+  const own = items.filter((pod) => isOwnPod(pod, workload)).flatMap((pod) => viewPodOnce(pod, container) ?? []);
+  const leaving = own.filter(({ isLeaving }) => isLeaving).map(({ uid }) => uid);
+  return { pods: own.filter(({ isLeaving }) => !isLeaving), leaving: new Set(leaving) };
 }
 
 /** An object is the same until it changes: of thousands of pods only those that did are checked again. */

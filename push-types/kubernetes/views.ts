@@ -17,6 +17,9 @@ const podTemplateSchema = z.looseObject({
 /** The pod template of a workload, of a ReplicaSet or of a ControllerRevision. */
 export type PodTemplate = z.output<typeof podTemplateSchema>;
 
+/** Undefined for what is no template. */
+export const parsePodTemplate = (value: unknown): PodTemplate | undefined => podTemplateSchema.safeParse(value).data;
+
 const containerStateSchema = z.looseObject({
   waiting: z.looseObject({ reason: z.string().default(''), message: z.string().default('') }).nullish(),
   running: z.looseObject({}).nullish(),
@@ -142,6 +145,9 @@ const workloadStatusSchema = z.looseObject({
   updateRevision: z.string().default(''),
   desiredNumberScheduled: podCount,
   updatedNumberScheduled: podCount,
+  conditions: z
+    .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().nullish() }))
+    .nullish(),
 });
 
 export interface WorkloadView {
@@ -165,6 +171,8 @@ export interface WorkloadView {
   readonly strategy: Readonly<Record<string, unknown>>;
   readonly currentRevision: string;
   readonly updateRevision: string;
+  /** Why its controller can make no pods, such as a quota; of a Deployment alone. */
+  readonly failure: string | undefined;
 }
 
 /** A Deployment, StatefulSet or DaemonSet. @throws ZodError if it is none */
@@ -183,6 +191,7 @@ export function viewWorkload(kind: WorkloadKind, { metadata, ...object }: KubeOb
     isObserved: status.observedGeneration >= (metadata.generation ?? 0),
     ...{ minReadySeconds: spec.minReadySeconds, strategy: spec.updateStrategy ?? {} },
     ...{ currentRevision: status.currentRevision, updateRevision: status.updateRevision },
+    failure: status.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True')?.message ?? undefined,
   };
 }
 

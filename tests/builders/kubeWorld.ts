@@ -51,6 +51,7 @@ export class KubeWorld {
   now: () => number = Date.now;
   fleet: KubeFleet;
   private ending = new AbortController();
+  private own: Readonly<Record<string, unknown>> | undefined;
 
   private constructor(
     readonly options: KubeWorldOptions,
@@ -82,7 +83,13 @@ export class KubeWorld {
     return world;
   }
 
+  /** Another config than that of the options from now on. */
+  useConfig(config: Readonly<Record<string, unknown>> | undefined): void {
+    this.own = config;
+  }
+
   get config(): Readonly<Record<string, unknown>> {
+    if (this.own !== undefined) return this.own;
     const workloads = Object.keys(this.options.workloads).map((name) => ({
       kind: this.options.kind,
       namespace: NAMESPACE,

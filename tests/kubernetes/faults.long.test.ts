@@ -256,7 +256,7 @@ describe('before a deploy', () => {
     expect(await problems()).toEqual([
       expect.stringMatching(/lacks the verbs patch for replicasets of apps in namespace shop/),
     ]);
-    expect(listNeededRights('Deployment', { drain: undefined }).length + CLUSTER_RIGHTS.length).toBeGreaterThan(3);
+    expect(listNeededRights('Deployment', { drain: undefined, mode: 'in-place' }).length + CLUSTER_RIGHTS.length).toBeGreaterThan(3);
   });
 
   test('mistakes of the config are named: clusters, workloads, containers, drain without a gate, recreate', async () => {
@@ -273,7 +273,7 @@ describe('before a deploy', () => {
     ]);
     expect(await ask({ workloads: [{ ...workload, container: 'a' }] })).toEqual(['web has no container a; it has app']);
     expect(await ask({ drain: '1s' })).toEqual([expect.stringContaining('drain needs the readiness gate')]);
-    expect(await ask({ mode: 'recreate' })).toEqual([expect.stringContaining('mode: recreate is not there yet')]);
+    expect(await ask({ mode: 'recreate', drain: '1s' })).toEqual([expect.stringContaining('leave drain out')]);
     expect(await ask({ workloads: [{ kind: 'Deployment', namespace: NAMESPACE, selector: 'app=nothing' }] })).toEqual([
       expect.stringContaining('with the labels app=nothing'),
     ]);

@@ -377,8 +377,11 @@ describe('refusals say what to do', () => {
   });
 
   test('recreate, and clusters before 1.28, are refused', () => {
-    expect(explainMode({ mode: 'recreate' })).toContain('Leave mode out');
-    expect(explainMode({ mode: 'in-place' })).toBeUndefined();
+    const none = { template: undefined, drain: undefined };
+    expect(explainMode({ ...none, mode: 'in-place', template: {} })).toContain('write mode: recreate');
+    expect(explainMode({ ...none, mode: 'recreate', drain: 1 })).toContain('leave drain out');
+    expect(explainMode({ ...none, mode: 'recreate', template: {} })).toBeUndefined();
+    expect(explainMode({ ...none, mode: 'in-place' })).toBeUndefined();
     expect(explainOldCluster([1, 27])).toContain('upgrade it');
     expect(explainOldCluster([1, 28])).toBeUndefined();
   });

@@ -79,6 +79,12 @@ test('the Role of the example grants exactly the verbs that deploys, completions
       };
       await follow(forward);
       await follow(await deploys.push('web', 'kv:1', { updatedBy: [forward] }));
+      const { drain: _, ...config } = world.config;
+      world.useConfig({ ...config, mode: 'recreate' });
+      await deploys.unit('web');
+      await follow(await deploys.push('web', 'kv:4', { count: 1 }));
+      world.useConfig(undefined);
+      await deploys.unit('web');
       // A rollout by hand leaves a ReplicaSet behind that equals the next version.
       if (kind === 'Deployment') {
         const ref = { kind, namespace: 'shop', name: 'web' } as const;
@@ -104,7 +110,7 @@ test('the Role of the example grants exactly the verbs that deploys, completions
 }, 300_000);
 
 test('the rights that are checked before a deploy are those of the Role', () => {
-  const needed = [...CLUSTER_RIGHTS, ...WORKLOAD_KINDS.flatMap((kind) => listNeededRights(kind, { drain: 1 }))].flatMap(
+  const needed = [...CLUSTER_RIGHTS, ...WORKLOAD_KINDS.flatMap((kind) => listNeededRights(kind, { drain: 1, mode: 'recreate' }))].flatMap(
     ({ group, resource, subresource, verbs }) =>
       verbs.map((verb) => `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`}`),
   );

@@ -1,7 +1,8 @@
-import { readTemplateImage, type RevisionView, type WorkloadView } from '../views';
+import type { RevisionView, WorkloadView } from '../views';
 import type { MoveIntent } from '../records';
 import {
   finishMove,
+  isTarget,
   labelPods,
   patchWorkload,
   REVISION_LABEL,
@@ -26,33 +27,28 @@ export const DAEMON_SET_MOVE: MoveKind = {
 };
 
 function advanceDaemonSet(situation: MoveSituation, { strategy }: MoveIntent): MoveStep {
-  const { workload, container, target, pods, revisions } = situation;
-  const isThere = readTemplateImage(workload.template, container) === target.image;
+  const { workload, pods, revisions } = situation;
+  const isThere = isTarget(workload.template, situation);
   if (!isThere || workload.strategy['type'] !== 'OnDelete') {
     const hold = { updateStrategy: { type: 'OnDelete', rollingUpdate: null } };
     return patchWorkload(workload, {}, { ...hold, ...(!isThere && writeTemplate(situation)) });
   }
   const newest = findNewest(revisions);
   const hash = newest?.labels[REVISION_LABEL];
-  if (
-    !workload.isObserved ||
-    !newest ||
-    hash === undefined ||
-    readTemplateImage(newest.template, container) !== target.image
-  )
+  if (!workload.isObserved || !newest || hash === undefined || !isTarget(newest.template, situation))
     return { step: 'wait', reason: 'the daemonset controller has not seen the last change' };
   const label = labelPods(pods, { [REVISION_LABEL]: hash, ...readGeneration(workload) });
   return label ?? finishMove(situation, { updateStrategy: strategy ?? { type: 'RollingUpdate' } });
 }
 
-const findNewest = (revisions: readonly RevisionView[]): RevisionView | undefined =>
+export const findNewest = (revisions: readonly RevisionView[]): RevisionView | undefined =>
   revisions.reduce<RevisionView | undefined>(
     (best, one) => (best && best.revision >= one.revision ? best : one),
     undefined,
   );
 
 /** The older of two labels by which the controller recognizes its newest pods. */
-function readGeneration({ annotations }: WorkloadView): Readonly<Record<string, string>> {
+export function readGeneration({ annotations }: WorkloadView): Readonly<Record<string, string>> {
   const generation = annotations['deprecated.daemonset.template.generation'];
   return generation === undefined ? {} : { 'pod-template-generation': generation };
 }

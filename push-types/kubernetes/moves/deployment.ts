@@ -2,6 +2,8 @@ import { readTemplateImage, type RevisionView } from '../views';
 import {
   finishMove,
   isSameTemplate,
+  isTarget,
+  labelSetTemplate,
   patchWorkload,
   writeTemplate,
   type MoveKind,
@@ -24,8 +26,8 @@ export const DEPLOYMENT_MOVE: MoveKind = {
 
 /** Before the pause, and after a person has resumed the Deployment in the middle, which rolls its pods back. */
 function pauseDeployment(situation: MoveSituation): MoveStep {
-  const { workload, container, target } = situation;
-  if (readTemplateImage(workload.template, container) === target.image) return finishMove(situation, {});
+  const { workload } = situation;
+  if (isTarget(workload.template, situation)) return finishMove(situation, {});
   if (!workload.isObserved) return waitForController;
   const reason = explainRollout(situation);
   if (reason !== undefined) return { step: 'refuse', reason };
@@ -33,11 +35,14 @@ function pauseDeployment(situation: MoveSituation): MoveStep {
 }
 
 function advancePaused(situation: MoveSituation): MoveStep {
-  const { workload, container, target, revisions } = situation;
+  const { workload, container, wanted, revisions } = situation;
   if (!workload.isObserved) return waitForController;
   const live = revisions.filter(({ size }) => size > 0);
   const [current] = live;
-  if (live.length > 1 || (current && !isSameTemplate(current.template, workload.template, container)))
+  const isOurs = ({ template }: RevisionView): boolean =>
+    isSameTemplate(template, workload.template, container) ||
+    (wanted !== undefined && isSameTemplate(template, wanted, container));
+  if (live.length > 1 || (current && !isOurs(current)))
     return {
       step: 'refuse',
       reason: `another change than its image was made to ${workload.ref.name} while it was paused: undo that change`,
@@ -45,23 +50,23 @@ function advancePaused(situation: MoveSituation): MoveStep {
   const twin = revisions.find((one) => isTwinReplicaSet(one, situation));
   // The controller prefers the oldest ReplicaSet that equals the template, and would replace every pod by new ones of that.
   if (current && twin) return { step: 'remove', ref: twin.ref, uid: twin.uid };
-  if (current && readTemplateImage(current.template, container) !== target.image)
-    return {
-      ...{ step: 'patch', type: 'strategic' },
-      patches: [
-        {
-          ref: current.ref,
-          patch: { metadata: { resourceVersion: current.resourceVersion }, spec: writeTemplate(situation) },
-        },
-      ],
-    };
+  if (current && !isTarget(current.template, situation)) {
+    const labelled = wanted && labelSetTemplate(wanted, current);
+    return patchSet(current, writeTemplate({ ...situation, wanted: labelled }));
+  }
   return finishMove(situation, { paused: false, ...writeTemplate(situation) });
 }
 
-const isTwinReplicaSet = ({ size, template }: RevisionView, { workload, container, target }: MoveSituation): boolean =>
+/** A patch of a ReplicaSet that is refused if it has changed since. */
+export const patchSet = ({ ref, resourceVersion }: RevisionView, spec: object): MoveStep => ({
+  ...{ step: 'patch', type: 'strategic' },
+  patches: [{ ref, patch: { metadata: { resourceVersion }, spec } }],
+});
+
+const isTwinReplicaSet = ({ size, template }: RevisionView, situation: MoveSituation): boolean =>
   size === 0 &&
-  readTemplateImage(template, container) === target.image &&
-  isSameTemplate(template, workload.template, container);
+  isTarget(template, situation) &&
+  (situation.wanted !== undefined || isSameTemplate(template, situation.workload.template, situation.container));
 
 /** A rollout of others: more than one ReplicaSet has pods, or the one that has is not that of the template. */
 function explainRollout({ workload, container, revisions }: MoveSituation): string | undefined {

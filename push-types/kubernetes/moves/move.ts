@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectRef } from '../client/resources';
-import { MOVE_INTENT, readIntent, readUnitRecord, UNIT_RECORD, type MoveIntent, type UnitRecord } from '../records';
+import {
+  MOVE_INTENT,
+  readIntent,
+  readReplacement,
+  readUnitRecord,
+  SAVED_TEMPLATE,
+  UNIT_RECORD,
+  type MoveIntent,
+  type SavedTemplate,
+  type UnitRecord,
+} from '../records';
 import { readTemplateImage, type PodTemplate, type PodView, type RevisionView, type WorkloadView } from '../views';
 
 /**
@@ -27,6 +37,10 @@ export interface MoveSituation {
   readonly workload: WorkloadView;
   readonly container: string;
   readonly target: UnitRecord;
+  /** The whole template of the target where more than its image differs. */
+  readonly wanted?: PodTemplate | undefined;
+  /** The template of before, if a revert could need it. */
+  readonly saved?: SavedTemplate | undefined;
   /** Without those that are being deleted. */
   readonly pods: readonly PodView[];
   /** The ReplicaSets of a Deployment, the ControllerRevisions of a DaemonSet; none for a StatefulSet. */
@@ -44,19 +58,21 @@ export interface MoveKind {
 }
 
 export function planMove(situation: MoveSituation, kind: MoveKind): MoveStep {
-  const { workload, target, container } = situation;
+  const { workload, target } = situation;
   const intent = readIntent(workload.annotations);
+  if (readReplacement(workload.annotations) !== undefined)
+    return { step: 'wait', reason: `pods of ${workload.ref.name} are being replaced` };
   if (intent === undefined) {
-    if (readTemplateImage(workload.template, container) === target.image) return recordUnit(situation);
+    if (isTarget(workload.template, situation)) return recordUnit(situation);
     if (!workload.isObserved)
       return { step: 'wait', reason: `its controller has not seen the last change of ${workload.ref.name}` };
     const reason = kind.refuse(situation);
     if (reason !== undefined) return { step: 'refuse', reason };
-    return writeIntent(workload, { ...target, strategy: kind.saveStrategy(workload) });
+    return writeIntent(situation, { ...target, strategy: kind.saveStrategy(workload) });
   }
   const { strategy, ...begun } = intent;
   // A revert in the middle of a completion turns it round.
-  if (!isDeepStrictEqual(begun, target)) return writeIntent(workload, { ...target, strategy });
+  if (!isDeepStrictEqual(begun, target)) return writeIntent(situation, { ...target, strategy });
   return kind.advance(situation, intent);
 }
 
@@ -66,8 +82,18 @@ function recordUnit({ workload, target }: MoveSituation): MoveStep {
   return patchWorkload(workload, { annotations: { [UNIT_RECORD]: JSON.stringify(target) } }, {}, 'merge');
 }
 
-const writeIntent = (workload: WorkloadView, intent: MoveIntent): MoveStep =>
-  patchWorkload(workload, { annotations: { [MOVE_INTENT]: JSON.stringify(intent) } }, {}, 'merge');
+const writeIntent = ({ workload, saved }: MoveSituation, intent: MoveIntent): MoveStep =>
+  patchWorkload(
+    workload,
+    {
+      annotations: {
+        [MOVE_INTENT]: JSON.stringify(intent),
+        ...(saved && { [SAVED_TEMPLATE]: JSON.stringify(saved) }),
+      },
+    },
+    {},
+    'merge',
+  );
 
 /** A patch of the workload that is refused if it has changed since. */
 export const patchWorkload = (
@@ -86,10 +112,27 @@ export const patchWorkload = (
 export const finishMove = ({ workload, target }: MoveSituation, spec: object): MoveStep =>
   patchWorkload(workload, { annotations: { [MOVE_INTENT]: null, [UNIT_RECORD]: JSON.stringify(target) } }, spec);
 
-/** The spec that gives a template another image. */
-export const writeTemplate = ({ container, target }: Pick<MoveSituation, 'container' | 'target'>): object => ({
-  template: { spec: { containers: [{ name: container, image: target.image }] } },
-});
+/** The spec that gives a template another image, or replaces it as a whole. */
+export const writeTemplate = ({
+  container,
+  target,
+  wanted,
+}: Pick<MoveSituation, 'container' | 'target' | 'wanted'>): object =>
+  wanted === undefined
+    ? { template: { spec: { containers: [{ name: container, image: target.image }] } } }
+    : replaceTemplate(wanted);
+
+/** For strategic patches. */
+export const replaceTemplate = (template: object): object => ({ template: { ...template, $patch: 'replace' } });
+
+/** The template of a ReplicaSet has a label that tells its pods from those of others. */
+export function labelSetTemplate(template: PodTemplate, { template: own }: RevisionView): PodTemplate {
+  const hash = own.metadata?.labels?.[HASH_LABEL];
+  const labels = { ...template.metadata?.labels, ...(hash !== undefined && { [HASH_LABEL]: hash }) };
+  return { ...template, metadata: { ...template.metadata, labels } };
+}
+
+const HASH_LABEL = 'pod-template-hash';
 
 /** By which controllers know the revision of a pod. */
 export const REVISION_LABEL = 'controller-revision-hash';
@@ -105,12 +148,20 @@ export function labelPods(pods: readonly PodView[], labels: Readonly<Record<stri
   return patches.length === 0 ? undefined : { step: 'patch', type: 'merge', patches };
 }
 
+/** Whether a template is that of the target. */
+export const isTarget = (
+  template: PodTemplate,
+  { container, target, wanted }: Pick<MoveSituation, 'container' | 'target' | 'wanted'>,
+): boolean =>
+  readTemplateImage(template, container) === target.image &&
+  (wanted === undefined || isSameTemplate(template, wanted, container));
+
 /** Whether two templates are equal but for the image of the container and the label that ReplicaSets add. */
 export const isSameTemplate = (one: PodTemplate, other: PodTemplate, container: string): boolean =>
   isDeepStrictEqual(normalizeTemplate(one, container), normalizeTemplate(other, container));
 
-function normalizeTemplate({ metadata, spec, ...rest }: PodTemplate, container: string): object {
-  const { 'pod-template-hash': _, ...labels } = metadata?.labels ?? {};
+function normalizeTemplate({ metadata, spec, $patch: _patch, ...rest }: PodTemplate, container: string): object {
+  const { [HASH_LABEL]: _, ...labels } = metadata?.labels ?? {};
   const { labels: _labels, creationTimestamp: _time, ...others } = { creationTimestamp: null, ...metadata };
   const containers = spec.containers.map((one) => (one.name === container ? { ...one, image: '' } : one));
   return { ...rest, metadata: { ...others, labels }, spec: { ...spec, containers } };

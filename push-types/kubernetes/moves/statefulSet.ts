@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { MoveIntent } from '../records';
-import { readTemplateImage, type WorkloadView } from '../views';
+import type { WorkloadView } from '../views';
 import {
   finishMove,
+  isTarget,
   labelPods,
   patchWorkload,
   REVISION_LABEL,
@@ -26,9 +27,9 @@ export const STATEFUL_SET_MOVE: MoveKind = {
 };
 
 function advanceStatefulSet(situation: MoveSituation, { strategy }: MoveIntent): MoveStep {
-  const { workload, container, target, pods } = situation;
+  const { workload, pods } = situation;
   const isOnDelete = strategy?.['type'] === 'OnDelete';
-  if (readTemplateImage(workload.template, container) !== target.image) {
+  if (!isTarget(workload.template, situation)) {
     const hold = isOnDelete ? {} : { updateStrategy: { rollingUpdate: { partition: Math.max(1, workload.size) } } };
     return patchWorkload(workload, {}, { ...hold, ...writeTemplate(situation) });
   }

@@ -155,6 +155,9 @@ function remove(store: FakeStore, asked: Asked, isDry: boolean): { status: numbe
 /** Budgets guard evictions of ready pods alone; a pod that does not run goes without one. */
 function evict(store: FakeStore, asked: Asked, isDry: boolean): { status: number; body: object } {
   const pod = find(store, { ...asked, subresource: undefined });
+  const { deleteOptions = {} } = isFields(asked.body) ? asked.body : {};
+  const { preconditions = {} } = isFields(deleteOptions) ? deleteOptions : {};
+  checkIdentity(pod, { metadata: preconditions });
   const budgets = store
     .list('PodDisruptionBudget', asked.namespace)
     .filter(({ spec }) => readSelector(spec['selector'])(pod.metadata.labels));
