@@ -46,10 +46,10 @@ function makeRemote() {
     return git(work, 'rev-parse', 'HEAD');
   };
   edit('a.yaml', 'tag: "1"\n');
-  const open = (change: Partial<RepositorySettings> = {}) =>
+  const open = (change: Partial<RepositorySettings> = {}, copy = 'copy.git') =>
     new GitBranch({
       name: 'deployments',
-      folder: join(root, 'copy.git'),
+      folder: join(root, copy),
       settings: {
         ...{
           url: `file://${bare}`,
@@ -297,9 +297,8 @@ describe('a forge over http', () => {
 });
 
 test('two processes that push at once make one history, without a lost commit', async () => {
-  const { open, bare, root } = makeRemote();
-  const branches = [open(), open()];
-  Object.assign(branches[1] ?? {}, { options: { ...Object(branches[1]).options, folder: join(root, 'other.git') } });
+  const { open, bare } = makeRemote();
+  const branches = [open(), open({}, 'other.git')];
   const land = async (branch: GitBranch, path: string): Promise<void> => {
     for (;;) {
       const base = await branch.refresh();
