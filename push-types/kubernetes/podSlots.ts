@@ -27,6 +27,8 @@ export interface PodPlace {
   change?: SlotChange;
   /** The pod was replaced by an old one after its update had ended: it gets the version again. */
   again?: SlotChange;
+  /** How often others have set its image back in the middle of an update, and the version of the pod at which they did it last. */
+  setBacks?: { readonly count: number; readonly at: string };
   /** It came while pods of an update were made that did not mean it. */
   isStray?: boolean;
   /** Others have changed the template since: a pod that is replaced is left as it comes. */
@@ -194,16 +196,38 @@ function adoptPod(state: KubeState, name: string, index: number, pod: PodView): 
   if (change !== undefined) {
     if (actual.version === change.version && readPodRecord(pod.annotations)?.update === change.update)
       delete place.change;
-    else if (isWantedElsewhere(state, name, index, change)) {
+    else if (isWantedElsewhere(state, name, index, change) || giveUpPod(state, name, { pod, place }, change.update)) {
       delete place.change;
       Object.assign(slot, { ...actual, state: 'down' } satisfies Partial<Slot>);
     }
     return;
   }
+  if (slot.version !== actual.version) giveUpPod(state, name, { pod, place }, slot.update);
   if (slot.version !== actual.version)
     Object.assign(slot, { ...actual, ...(slot.state === 'updating' && { state: 'down' }) });
   if (place.again && (place.again.version === slot.version || !isStillDue(state, name, place.again)))
     delete place.again;
+}
+
+const MOST_SET_BACKS = 3;
+
+/** Counts others who set the image back of a pod that keeps the record of the update. They are not fought for long: then the update fails, and true is returned. */
+function giveUpPod(
+  state: KubeState,
+  name: string,
+  { pod, place }: { readonly pod: PodView; readonly place: PodPlace },
+  id: string | null,
+): boolean {
+  const record = readPodRecord(pod.annotations);
+  const update = state.updates[id ?? '']?.units[name];
+  if (record === undefined || record.update !== id || record.image === pod.image) return false;
+  const { count = 0, at } = place.setBacks ?? {};
+  if (at !== pod.resourceVersion) place.setBacks = { count: count + 1, at: pod.resourceVersion };
+  if (count + 1 < MOST_SET_BACKS || (update?.state !== 'active' && update?.state !== 'paused')) return false;
+  delete place.setBacks;
+  update.state = 'failed';
+  update.reason = `others set the image of ${pod.name} back to ${pod.image} ${MOST_SET_BACKS} times: find them (kubectl get pod ${pod.name} -o yaml --show-managed-fields), and let them leave the image alone`;
+  return true;
 }
 
 /** Another update wants another version for a slot whose change has not been made yet. */

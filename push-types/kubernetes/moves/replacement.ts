@@ -34,7 +34,7 @@ const writeRecordedTemplate = (template: PodTemplate, record: PodRecord): PodTem
   };
 };
 
-export interface ReplacementPlan {
+interface ReplacementPlan {
   readonly situation: MoveSituation;
   readonly kind: MoveKind;
   /** The record of the pods that come. */

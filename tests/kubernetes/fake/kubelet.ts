@@ -7,6 +7,8 @@ import type { KubeObject } from '../../../push-types/kubernetes/client/objects';
 /** How containers of some images behave; the first row whose pattern matches an image counts. */
 export interface ImageRule {
   readonly image: RegExp;
+  /** On this node alone. */
+  readonly node?: string;
   /** ms from the start of a container until it is ready. */
   readonly startMs?: number;
   /** It runs and never gets ready, as with a readiness probe that fails. */
@@ -207,15 +209,15 @@ export class FakeKubelet {
     return pod;
   }
 
-  private findRule(image: string): Partial<ImageRule> {
-    return this.rules.find((rule) => rule.image.test(image)) ?? {};
+  private findRule(image: string, at: string): Partial<ImageRule> {
+    return this.rules.find(({ image: pattern, node = at }) => pattern.test(image) && node === at) ?? {};
   }
 
   /** An image that cannot be had ends the running container first, and then its status keeps the old image. */
   private startContainer(pod: RunningPod, wanted: { name: string; image: string; restarts: number }): void {
     const { name, image, restarts } = wanted;
     const before = pod.containers.get(name);
-    const { startMs = this.options.startMs ?? 0, neverReady, pullError, configError } = this.findRule(image);
+    const { startMs = this.options.startMs ?? 0, neverReady, pullError, configError } = this.findRule(image, pod.node);
     const start = (before?.start ?? 0) + 1;
     const isStuck = pullError || configError;
     const imageId = isStuck ? (before?.imageId ?? '') : describeImage(image);
@@ -250,7 +252,7 @@ export class FakeKubelet {
   }
 
   private planCrash(pod: RunningPod, container: RunningContainer): void {
-    const { crashAfterMs } = this.findRule(container.image);
+    const { crashAfterMs } = this.findRule(container.image, pod.node);
     if (crashAfterMs === undefined) return;
     this.later(pod, container, crashAfterMs, () => {
       container.isReady = false;

@@ -1,7 +1,8 @@
-import { copy, type Fields, type Json, type Thing } from '../json';
+import { copy, isFields, type Fields, type Json, type Thing } from '../json';
 import { Refusal, type FakeStore } from '../store';
 import {
   fieldsIn,
+  findCondition,
   HASH_LABEL,
   hashTemplate,
   isActive,
@@ -217,6 +218,11 @@ function writeStatus(store: FakeStore, given: Thing): void {
       ? (['Unknown', 'DeploymentPaused'] as const)
       : (['True', isDone ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated'] as const);
     draft.status['conditions'] = withCondition(store, draft, 'Progressing', status, reason);
+    const failure = sets.map((set) => findCondition(set, 'ReplicaFailure')).find((one) => one !== undefined);
+    draft.status['conditions'] = draft.status['conditions'].filter(
+      (one) => !isFields(one) || one['type'] !== 'ReplicaFailure',
+    );
+    if (failure) draft.status['conditions'].push(copy(failure));
     Object.assign(draft.status, {
       ...{
         observedGeneration: deployment.metadata.generation ?? 0,

@@ -111,10 +111,16 @@ export function createPod(store: FakeStore, owner: Thing, { name, template, labe
 }
 
 /** Sets or replaces a condition; its time changes only with its status. */
-export function withCondition(store: FakeStore, object: Thing, type: string, status: string, reason: string): Json[] {
+export function withCondition(
+  store: FakeStore,
+  object: Thing,
+  type: string,
+  status: string,
+  ...[reason, message]: readonly [reason: string, message?: string]
+): Json[] {
   const conditions = Array.isArray(object.status['conditions']) ? object.status['conditions'] : [];
   const before = findCondition(object, type);
   const lastTransitionTime = before?.['status'] === status ? before['lastTransitionTime'] : store.formatNow();
   const others = conditions.filter((one) => isFields(one) && one['type'] !== type);
-  return [...copy(others), { type, status, reason, lastTransitionTime: lastTransitionTime ?? null }];
+  return [...copy(others), { type, status, reason, ...(message !== undefined && { message }), lastTransitionTime: lastTransitionTime ?? null }];
 }

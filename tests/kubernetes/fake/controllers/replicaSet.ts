@@ -42,6 +42,9 @@ function reconcile(store: FakeStore, set: Thing): number | undefined {
   return writeStatus(store, set, refused);
 }
 
+/** The name of the pod that was refused is another with each try. */
+const omitPodName = ({ message }: Refusal): string => message.replace(/^pods "[^"]*"/, 'pods');
+
 /** A pod whose labels no longer match is let go, and one without an owner whose labels match is taken in. */
 function claimPods(store: FakeStore, set: Thing): void {
   const matches = readSelector(set.spec['selector']);
@@ -93,7 +96,7 @@ function writeStatus(store: FakeStore, set: Thing, refused: Refusal | undefined)
       ...{ availableReplicas: waits.filter((wait) => wait === 0).length },
       observedGeneration: set.metadata.generation ?? 0,
     });
-    if (refused) draft.status['conditions'] = withCondition(store, draft, 'ReplicaFailure', 'True', 'FailedCreate');
+    if (refused) draft.status['conditions'] = withCondition(store, draft, 'ReplicaFailure', 'True', 'FailedCreate', omitPodName(refused));
     else delete draft.status['conditions'];
   });
   return earliest(waits);
