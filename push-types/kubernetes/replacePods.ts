@@ -72,12 +72,10 @@ async function evictPod({ ref, uid }: PodView, { api }: ClusterWriter, dryRun = 
     ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
     deleteOptions: { preconditions: { uid } },
   };
-  await api
-    .create('Pod', eviction, { namespace, name, subresource: 'eviction', dryRun })
-    .catch((error: unknown) => {
-      // Another pod of this name is there already.
-      if (!(error instanceof KubernetesError) || (error.kind !== 'NotFound' && error.kind !== 'Conflict')) throw error;
-    });
+  await api.create('Pod', eviction, { namespace, name, subresource: 'eviction', dryRun }).catch((error: unknown) => {
+    // Another pod of this name is there already.
+    if (!(error instanceof KubernetesError) || (error.kind !== 'NotFound' && error.kind !== 'Conflict')) throw error;
+  });
 }
 
 /** Pods that came while those of an update were made, and that it did not mean: their workload has its own template again, and replaces them. */

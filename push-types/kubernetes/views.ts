@@ -145,9 +145,7 @@ const workloadStatusSchema = z.looseObject({
   updateRevision: z.string().default(''),
   desiredNumberScheduled: podCount,
   updatedNumberScheduled: podCount,
-  conditions: z
-    .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().nullish() }))
-    .nullish(),
+  conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().nullish() })).nullish(),
 });
 
 export interface WorkloadView {
@@ -191,7 +189,8 @@ export function viewWorkload(kind: WorkloadKind, { metadata, ...object }: KubeOb
     isObserved: status.observedGeneration >= (metadata.generation ?? 0),
     ...{ minReadySeconds: spec.minReadySeconds, strategy: spec.updateStrategy ?? {} },
     ...{ currentRevision: status.currentRevision, updateRevision: status.updateRevision },
-    failure: status.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True')?.message ?? undefined,
+    failure:
+      status.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True')?.message ?? undefined,
   };
 }
 

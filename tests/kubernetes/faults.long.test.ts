@@ -256,7 +256,9 @@ describe('before a deploy', () => {
     expect(await problems()).toEqual([
       expect.stringMatching(/lacks the verbs patch for replicasets of apps in namespace shop/),
     ]);
-    expect(listNeededRights('Deployment', { drain: undefined, mode: 'in-place' }).length + CLUSTER_RIGHTS.length).toBeGreaterThan(3);
+    expect(
+      listNeededRights('Deployment', { drain: undefined, mode: 'in-place' }).length + CLUSTER_RIGHTS.length,
+    ).toBeGreaterThan(3);
   });
 
   test('mistakes of the config are named: clusters, workloads, containers, drain without a gate, recreate', async () => {

@@ -26,7 +26,11 @@ test('each pod has a row with its task and version, which changes with an update
   const lines = await readMetrics();
   expect(values(lines, 'conveyor_pod_task_live')).toEqual(['1', '1']);
   expect(values(lines, 'conveyor_pod_restarts_total').sort()).toEqual(['0', '1']);
-  expect(lines.filter((line) => /^conveyor_pod_task_live\{task="eu-1\/shop\/web-[^"]*@[0-9a-f]{16}",.*version="kv:2"\}/.test(line))).toHaveLength(1);
+  expect(
+    lines.filter((line) =>
+      /^conveyor_pod_task_live\{task="eu-1\/shop\/web-[^"]*@[0-9a-f]{16}",.*version="kv:2"\}/.test(line),
+    ),
+  ).toHaveLength(1);
   expect(values(lines, 'conveyor_workload_available')).toEqual(['1']);
 });
 

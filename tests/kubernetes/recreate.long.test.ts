@@ -148,7 +148,9 @@ describe.each(WORKLOAD_KINDS)('pods of a %s that are replaced', (kind) => {
           patch: (ref, patch, options) =>
             options.dryRun ? api.patch(ref, patch, options) : guard(() => api.patch(ref, patch, options)),
           create: (resource, object, options) =>
-            options?.dryRun ? api.create(resource, object, options) : guard(() => api.create(resource, object, options)),
+            options?.dryRun
+              ? api.create(resource, object, options)
+              : guard(() => api.create(resource, object, options)),
         });
         let id = await deploys.push('web', 'kv:2', { whole: true });
         for (let round = 0; round < 150; round += 1) {
@@ -161,7 +163,8 @@ describe.each(WORKLOAD_KINDS)('pods of a %s that are replaced', (kind) => {
           }
           const progress = await deploys.track(id).catch(() => undefined);
           if (progress?.state === 'done') break;
-          if (progress === undefined || progress.state === 'failed') id = await deploys.push('web', 'kv:2', { whole: true });
+          if (progress === undefined || progress.state === 'failed')
+            id = await deploys.push('web', 'kv:2', { whole: true });
         }
         await world.settle();
         expect([nth, await describePods()]).toEqual([nth, list(0, 3)]);

@@ -110,9 +110,11 @@ test('the Role of the example grants exactly the verbs that deploys, completions
 }, 300_000);
 
 test('the rights that are checked before a deploy are those of the Role', () => {
-  const needed = [...CLUSTER_RIGHTS, ...WORKLOAD_KINDS.flatMap((kind) => listNeededRights(kind, { drain: 1, mode: 'recreate' }))].flatMap(
-    ({ group, resource, subresource, verbs }) =>
-      verbs.map((verb) => `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`}`),
+  const needed = [
+    ...CLUSTER_RIGHTS,
+    ...WORKLOAD_KINDS.flatMap((kind) => listNeededRights(kind, { drain: 1, mode: 'recreate' })),
+  ].flatMap(({ group, resource, subresource, verbs }) =>
+    verbs.map((verb) => `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`}`),
   );
   expect([...new Set(needed)].sort()).toEqual([...granted()].sort());
 });

@@ -178,7 +178,9 @@ describe('clusters that refuse', () => {
     const failed = await deploys.track(id);
     expect(failed?.state).toBe('failed');
     expect(failed?.reason).toMatch(/web-.*(ImagePullBackOff|ErrImagePull)/);
-    expect(failed?.live).toBe((await world.pods('web')).filter((pod) => isPodReady(pod)).length - (await count('kv:1')));
+    expect(failed?.live).toBe(
+      (await world.pods('web')).filter((pod) => isPodReady(pod)).length - (await count('kv:1')),
+    );
     expect(await world.templateImage('web')).toBe('kv:1');
   });
 

@@ -64,10 +64,14 @@ export function planBegin({ situation, kind, record }: ReplacementPlan): MoveSte
   if (workload.ref.kind === 'Deployment') return beginDeployment(situation, template);
   const isThere = isEqualTemplate(workload.template, template, situation);
   if (!isThere || workload.strategy['type'] !== 'OnDelete')
-    return patchWorkload(workload, {}, {
-      ...{ updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
-      ...(!isThere && replaceTemplate(template)),
-    });
+    return patchWorkload(
+      workload,
+      {},
+      {
+        ...{ updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
+        ...(!isThere && replaceTemplate(template)),
+      },
+    );
   return workload.isObserved ? { step: 'done' } : waitFor(workload);
 }
 

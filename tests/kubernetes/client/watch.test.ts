@@ -228,11 +228,7 @@ describe('the view of a cluster', () => {
     const end = world.server.faults.add({ then: { kind: 'forbidden' } });
     world.server.cutWatches();
     age(200_000);
-    await eventually(
-      'trouble',
-      async () => view.whyStale()?.includes('give the account of Conveyor the verb'),
-      20_000,
-    );
+    await eventually('trouble', async () => view.whyStale()?.includes('give the account of Conveyor the verb'), 20_000);
     expect(view.whyStale()).toMatch(/^Pods were not for \d+ s seen: fake: may not (list|watch) pods in shop/);
     expect(names(view)).toEqual(['a']);
     end();

@@ -122,5 +122,8 @@ export function withCondition(
   const before = findCondition(object, type);
   const lastTransitionTime = before?.['status'] === status ? before['lastTransitionTime'] : store.formatNow();
   const others = conditions.filter((one) => isFields(one) && one['type'] !== type);
-  return [...copy(others), { type, status, reason, ...(message !== undefined && { message }), lastTransitionTime: lastTransitionTime ?? null }];
+  return [
+    ...copy(others),
+    { type, status, reason, ...(message !== undefined && { message }), lastTransitionTime: lastTransitionTime ?? null },
+  ];
 }

@@ -96,7 +96,15 @@ function writeStatus(store: FakeStore, set: Thing, refused: Refusal | undefined)
       ...{ availableReplicas: waits.filter((wait) => wait === 0).length },
       observedGeneration: set.metadata.generation ?? 0,
     });
-    if (refused) draft.status['conditions'] = withCondition(store, draft, 'ReplicaFailure', 'True', 'FailedCreate', omitPodName(refused));
+    if (refused)
+      draft.status['conditions'] = withCondition(
+        store,
+        draft,
+        'ReplicaFailure',
+        'True',
+        'FailedCreate',
+        omitPodName(refused),
+      );
     else delete draft.status['conditions'];
   });
   return earliest(waits);
