@@ -65,6 +65,21 @@ export const hostManifestSchema = z.object({
 /** The version and the identifier in the report of a package of which nothing runs. */
 export const NO_VERSION = 'none';
 
+/** Why an agent tries again. One that a server does not know counts as `other`. Tags of manifests contain places in this list, so new ones come last. */
+export const TROUBLE_CAUSES = ['disk-full', 'disk', 'network', 'slow', 'server', 'other'] as const;
+const CAUSE_IF_UNKNOWN = 'other';
+
+/**
+ * Work on a package that did not succeed, and is tried again: nothing has failed yet. It is a field beside `state`, so that a server that does not know it reads the rest:
+ * a host that runs what it ran before.
+ */
+const troubleSchema = z.object({
+  cause: z.enum(TROUBLE_CAUSES).catch(CAUSE_IF_UNKNOWN),
+  /** The version that was to come; `NO_VERSION` for a removal. */
+  version,
+  reason: z.string().max(LONGEST_REASON),
+});
+
 /** The state of a package on a host. `version` and `identifier` are those that run now, else `NO_VERSION`. */
 export const reportPackageSchema = z.object({
   name: packageName,
@@ -75,6 +90,7 @@ export const reportPackageSchema = z.object({
   /** The version that failed, for `failed` and `rolled-back`; `NO_VERSION` if a removal failed. */
   failedVersion: version.optional(),
   reason: z.string().max(LONGEST_REASON).optional(),
+  trouble: troubleSchema.optional(),
 });
 
 /** The body of a report. */
@@ -85,6 +101,7 @@ export type ManifestPackage = z.output<typeof manifestPackageSchema>;
 /** A package that is wanted, or wanted no longer. */
 export type ManifestEntry = z.output<typeof hostManifestSchema>['packages'][number];
 export type Manifest = z.output<typeof hostManifestSchema>;
+export type TroubleCause = (typeof TROUBLE_CAUSES)[number];
 export type ReportPackage = z.output<typeof reportPackageSchema>;
 export type HostReport = z.output<typeof hostReportSchema>;
 

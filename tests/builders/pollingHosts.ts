@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { hostManifestSchema, NO_VERSION, type Manifest, type ReportPackage } from '../../push-types/slowroll/protocol';
+import {
+  hostManifestSchema,
+  NO_VERSION,
+  type Manifest,
+  type ReportPackage,
+  type TroubleCause,
+} from '../../push-types/slowroll/protocol';
 import { HostLog } from '../../push-types/slowroll/server/hostLog';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
 import { addManifestRoutes } from '../../push-types/slowroll/server/manifestServer';
@@ -30,7 +36,10 @@ export class PollingHost {
   isSilent = false;
   /** Whether it may refuse a manifest; otherwise a test fails. */
   mayRefuse = false;
+  /** It can install nothing, for this cause, and tries again with each poll. */
+  trouble: TroubleCause | undefined;
   private sent = '';
+  private last: Manifest | undefined;
   private switches = 0;
 
   constructor(
@@ -55,7 +64,8 @@ export class PollingHost {
     if (answer.status !== 200 && answer.status !== 304) throw new Error(`${answer.status}: ${await answer.text()}`);
     this.sent = state;
     this.etag = answer.headers.get('etag') ?? '';
-    if (answer.status === 304) return false;
+    if (answer.status === 304)
+      return this.last !== undefined && this.running?.trouble !== undefined && this.follow(this.last);
     const body = Buffer.from(await answer.arrayBuffer());
     const signature = (answer.headers.get('conveyor-signature') ?? '').split(':')[1] ?? '';
     if (!verify(null, body, publicKey, Buffer.from(signature, 'base64'))) throw new Error('the signature is wrong');
@@ -68,6 +78,7 @@ export class PollingHost {
   }
 
   private follow(manifest: Manifest): boolean {
+    this.last = manifest;
     this.manifests.push(manifest);
     const [wanted] = manifest.packages;
     if (manifest.serial < this.serial && this.mayRefuse) return false;
@@ -76,12 +87,15 @@ export class PollingHost {
     if (wanted === undefined) return false;
     if (wanted.generation < this.generation) throw new Error(`${this.name}: an old generation`);
     const isNew = wanted.generation > this.generation;
+    if (isNew && this.trouble !== undefined)
+      return this.note(this.trouble, 'version' in wanted ? wanted.version : NO_VERSION);
     this.generation = wanted.generation;
     if ('remove' in wanted) {
       this.running = { name: wanted.name, version: NO_VERSION, identifier: NO_VERSION, state: 'removed' };
       return isNew;
     }
-    if (wanted.version === this.version || !isNew) return false;
+    if (wanted.version === this.version) return this.calm();
+    if (!isNew) return false;
     if (this.superseded.has(wanted.version) && !wanted.revert)
       throw new Error(`${this.name} ran ${wanted.version} before ${this.version}, and the manifest has no revert`);
     this.switches += 1;
@@ -89,12 +103,28 @@ export class PollingHost {
     const { name, version } = wanted;
     if (this.isDead(version) && this.running && this.version !== '') {
       const reason = 'its health check failed';
+      this.calm();
       this.running = { ...this.running, identifier, state: 'rolled-back', failedVersion: version, reason };
       return true;
     }
     if (this.version !== '') this.superseded.add(this.version);
     this.superseded.delete(version);
     this.running = { name, version, identifier, state: 'installed' };
+    return true;
+  }
+
+  /** @returns whether that is news */
+  private note(cause: TroubleCause, version: string): boolean {
+    const before = this.running ?? { name: 'kv', version: NO_VERSION, identifier: NO_VERSION, state: 'removed' };
+    this.running = { ...before, trouble: { cause, version, reason: `${cause} here` } };
+    return before.trouble?.cause !== cause || before.trouble.version !== version;
+  }
+
+  /** @returns whether it was in trouble before */
+  private calm(): boolean {
+    if (this.running?.trouble === undefined) return false;
+    const { trouble: _, ...rest } = this.running;
+    this.running = rest;
     return true;
   }
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ManifestEntry } from '../../push-types/slowroll/protocol';
+import { reportPackageSchema, type ManifestEntry, type TroubleCause } from '../../push-types/slowroll/protocol';
 import { countCohorts } from '../../push-types/slowroll/server/cohorts';
 import { describePlace } from '../../push-types/slowroll/server/countHosts';
 import { findUnitPlace } from '../../push-types/slowroll/server/acceptDecision';
@@ -129,6 +129,90 @@ test('a failure that agents still report after a revert is none of the version t
   expect(countFailed()).toBe(0);
 });
 
+describe('a host in trouble that passes', () => {
+  const trouble = (world: PollingWorld, nth: number, cause: TroubleCause | undefined): void => {
+    const host = world.hosts[nth];
+    if (host) host.trouble = cause;
+  };
+
+  test('is waited for, neither ends the update nor counts as updated, and is named with its cause and since when', async () => {
+    const world = await openWorld(5);
+    trouble(world, 0, 'disk-full');
+    trouble(world, 3, 'network');
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    const during = await track(world, nameUpdate(0));
+    expect(during).toMatchObject({ state: 'updating', targeted: 5, updated: 3, live: 3, failed: 0, unreachable: 0 });
+    expect(during?.['reason']).toMatch(
+      /^in trouble, and tried again: 2 \(disk-full 1, network 1\), such as x-1 since 2023-11-14T\S+: disk-full here$/,
+    );
+    trouble(world, 0, undefined);
+    await world.settle();
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'updating', live: 4 });
+    trouble(world, 3, undefined);
+    await world.settle();
+    const after = await track(world, nameUpdate(0));
+    expect(after).toMatchObject({ state: 'done', live: 5 });
+    expect(after?.['reason']).toBeUndefined();
+  });
+
+  test('counts as none on which the version failed, and as none on which it is healthy', async () => {
+    const world = await openWorld(4);
+    trouble(world, 0, 'slow');
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    const [cohort, ...others] = countCohorts(world.fleet, findUnitPlace(world.fleet, 'kv/x'));
+    expect(others).toEqual([]);
+    expect(cohort).toMatchObject({ hosts: 4, live: 3, failed: 0, troubled: 1, causes: { slow: 1 } });
+  });
+
+  test('goes back with the others in a revert, and holds it up no longer than its trouble with the new version', async () => {
+    const world = await openWorld(4);
+    trouble(world, 0, 'disk-full');
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    trouble(world, 0, undefined);
+    await revert(world, [nameUpdate(0)]);
+    await world.settle();
+    expect(world.versions()).toEqual(Array(4).fill('kv:1'));
+    expect(await track(world, nameUpdate('revert'))).toMatchObject({ state: 'done', targeted: 4, live: 4 });
+  });
+
+  test('is known to a server that begins anew, with the time at which it began', async () => {
+    const world = await openWorld(3);
+    trouble(world, 0, 'server');
+    await bring(world, 0, 'new:1');
+    await world.settle();
+    const before = await track(world, nameUpdate(0));
+    await world.start();
+    world.now += HOUR / 2;
+    await world.pollAll();
+    const after = await track(world, nameUpdate(0));
+    expect(after).toMatchObject({ state: 'updating', live: 2, failed: 0 });
+    // The words of the agent are gone until it has others.
+    expect(after?.['reason']).toBe(String(before?.['reason']).replace('server here', 'server'));
+  });
+
+  test('reported by an agent of before as a failure ends the update as before', async () => {
+    const world = await openWorld(3);
+    await bring(world, 0, 'new:1');
+    const [host] = world.hosts;
+    await host?.poll(world.app);
+    const reason = 'no space left on device';
+    const report = {
+      name: 'kv',
+      version: 'kv:1',
+      identifier: 'x-1#1',
+      state: 'failed',
+      failedVersion: 'new:1',
+      reason,
+    };
+    world.fleet.report(0, [reportPackageSchema.parse(report)], true);
+    world.settleUpdates();
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'failed', failed: 1 });
+  });
+});
+
 describe('a host that was silent', () => {
   test('is unreachable, holds up no update, and catches up when it returns', async () => {
     const world = await openWorld(6);
@@ -194,6 +278,25 @@ describe('a removal', () => {
     await world.settle();
     expect(lastPackages(world)).toEqual(Array(3).fill([]));
     expect(await track(world, REMOVAL)).toMatchObject({ state: 'done', targeted: 3, gone: 3 });
+  });
+
+  test('is not done on a host whose agent could not finish it, and tries again', async () => {
+    const world = await openWorld(2);
+    const [host] = world.hosts;
+    if (host) host.trouble = 'disk-full';
+    await remove(world);
+    await world.settle();
+    expect(await track(world, REMOVAL)).toMatchObject({ state: 'updating', targeted: 2, gone: 1 });
+    // Nothing of it runs, but it is still on the disk.
+    const trouble = { cause: 'disk-full', version: 'none', reason: 'no space' } as const;
+    const rest = { name: 'kv', version: 'none', identifier: 'none', state: 'removed', trouble } as const;
+    world.fleet.report(0, [rest], true);
+    const during = await track(world, REMOVAL);
+    expect(during).toMatchObject({ state: 'updating', gone: 1 });
+    expect(during?.['reason']).toContain('1 (disk-full 1), such as x-1');
+    if (host) host.trouble = undefined;
+    await world.settle();
+    expect(await track(world, REMOVAL)).toMatchObject({ state: 'done', gone: 2 });
   });
 
   test('is done by a report between two polls, too', async () => {

@@ -72,6 +72,11 @@ describe('the settings of hosts that poll', () => {
   });
 });
 
+const expectedTrouble = {
+  ...{ cause: 'disk-full', reason: 'no space' },
+  since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
+};
+
 describe('the process for hosts that poll', () => {
   test('serves manifests with the commands of a package, counts, and lists hosts by page', async () => {
     const service = await open(prepare());
@@ -91,6 +96,17 @@ describe('the process for hosts that poll', () => {
     const page = await service.pushType.request('/hosts?unit=agentd/eu&limit=1');
     expect(await page.json()).toMatchObject({ hosts: [{ host: 'web-1', wanted: '1', version: null }], next: 1 });
     expect((await service.pushType.request('/hosts?unit=agentd/eu&limit=99999')).status).toBe(400);
+    const trouble = { cause: 'disk-full', version: '1', reason: 'no space' } as const;
+    service.fleet.report(0, [{ name: 'agentd', version: 'none', identifier: 'none', state: 'removed', trouble }], true);
+    const troubled = await (await service.pushType.request('/hosts?unit=agentd/eu&troubled=1')).json();
+    expect(troubled).toEqual({
+      hosts: [expect.objectContaining({ host: 'web-1', trouble: expectedTrouble })],
+      next: null,
+    });
+    const causes = await (await service.pushType.request('/metrics')).text();
+    expect(causes).toMatch(
+      /conveyor_slowroll_hosts_troubled\{task="agentd\/eu@\d+",unit="agentd\/eu",version="1",cause="disk-full"\} 1/,
+    );
   });
 
   test('reads its tokens again when the file changes, and counts the hosts that are left', async () => {

@@ -1,15 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NO_VERSION, type Manifest, type ManifestEntry, type ManifestPackage, type ReportPackage } from '../protocol';
 import { killLeftCommand, locateRecord } from './commands';
-import {
-  acceptManifest,
-  computeWait,
-  listReports,
-  nameWanted,
-  planPackage,
-  whyNotAccept,
-  type Trouble,
-} from './decide';
+import { acceptManifest, computeWait, listReports, nameWanted, planPackage, whyNotAccept } from './decide';
 import { removeOthers } from './disk';
 import { downloadPart, nameDownload } from './download';
 import { Installer, type InstallEnd, type InstallerOptions } from './installer';
@@ -17,6 +9,7 @@ import { ManifestClient, ManifestError, writeBearer, type AgentSecrets } from '.
 import { Remover } from './remover';
 import { whyNotUrl } from './request';
 import { AGENT_PACKAGE, getPackage } from './state';
+import { explainCause, findCause, RefusalError, type Trouble } from './trouble';
 
 export interface AgentTimes {
   /** The longest time of a poll or a report. */
@@ -135,7 +128,7 @@ export class Agent {
     const refusal = whyNotAccept(home.state, manifest);
     if (refusal !== undefined) {
       const causes = manifest.packages.filter(({ name }) => name === refusal.name);
-      await this.refuse(causes, refusal.reason);
+      await this.refuse(causes, { cause: 'refused', reason: refusal.reason });
       throw new ManifestError(`the manifest is refused: ${refusal.reason}`);
     }
     const next = acceptManifest(home.state, manifest);
@@ -146,7 +139,7 @@ export class Agent {
       const changes = manifest.packages.filter(
         (one) => planPackage(getPackage(home.state, one.name), one).kind !== 'keep',
       );
-      await this.refuse(changes, explainCause(error));
+      await this.refuse(changes, { cause: findCause(error), reason: explainCause(error) });
       throw error;
     }
     this.refused = new Map();
@@ -155,9 +148,9 @@ export class Agent {
     this.removeDownloads(manifest);
   }
 
-  /** Reports the versions that this host does not take from the manifest. */
-  private async refuse(packages: readonly ManifestEntry[], reason: string): Promise<void> {
-    this.refused = new Map(packages.map((one) => [one.name, { version: nameWanted(one), reason }]));
+  /** Reports the versions that this host does not take from the manifest, or cannot take yet. */
+  private async refuse(packages: readonly ManifestEntry[], why: Omit<Trouble, 'version'>): Promise<void> {
+    this.refused = new Map(packages.map((one) => [one.name, { version: nameWanted(one), ...why }]));
     await this.client.report(this.listReports()).catch(() => undefined);
   }
 
@@ -191,7 +184,7 @@ export class Agent {
     } catch (error) {
       const reason = explainCause(error);
       this.options.log(`${name}: ${reason}; tried again later`);
-      this.troubles.set(name, { version, reason });
+      this.troubles.set(name, { version, reason, cause: findCause(error) });
       return 'done';
     }
   }
@@ -200,7 +193,7 @@ export class Agent {
     const { server, home, allowsHttp, times, readSecrets } = this.options;
     const url = new URL(wanted.uri, server);
     const whyNot = whyNotUrl(url, allowsHttp);
-    if (whyNot !== undefined) throw new Error(whyNot);
+    if (whyNot !== undefined) throw new RefusalError(whyNot);
     const { token, tls } = readSecrets();
     // The token is for the manifest server alone.
     const isOwn = url.origin === server.origin;
@@ -235,5 +228,3 @@ export class Agent {
 /** The agent itself comes last: its successor finds all other packages in order. */
 const listInOrder = (names: readonly string[]): readonly string[] =>
   [...names].sort((a, b) => Number(a === AGENT_PACKAGE) - Number(b === AGENT_PACKAGE) || a.localeCompare(b));
-
-const explainCause = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,5 +1,6 @@
 import { NO_VERSION, type Manifest, type ManifestEntry, type ReportPackage } from '../protocol';
 import { AGENT_LIMITS } from './limits';
+import type { Trouble } from './trouble';
 import { getPackage, type AgentState, type InstallStep, type PackageState, type PackageRelease } from './state';
 
 /** Decisions of an agent, from its durable state and the manifest alone. No clock takes part. */
@@ -153,30 +154,34 @@ export const listKeptFolders = ({ runs, releases, step }: PackageState, current:
     ),
   );
 
-/** A failure that is tried again, such as a full disk; it lasts until the next attempt. */
-export interface Trouble {
-  /** `NO_VERSION` if a removal failed. */
-  readonly version: string;
-  readonly reason: string;
-}
-
 /** The version to which a manifest brings a package. */
 export const nameWanted = (wanted: ManifestEntry): string => ('remove' in wanted ? NO_VERSION : wanted.version);
 
-/** The state of all packages for the server. A package that never ran has the version `none`. */
+/**
+ * The state of all packages for the server. A package that never ran has the version `none`. Trouble that passes is no failure, and covers one of before: it comes from a
+ * new attempt.
+ */
 export function listReports(state: AgentState, troubles: ReadonlyMap<string, Trouble>): readonly ReportPackage[] {
   const names = new Set([...Object.keys(state.packages), ...troubles.keys()]);
   return [...names].flatMap((name): ReportPackage[] => {
     const { runs, failure, removal } = getPackage(state, name);
     const trouble = troubles.get(name);
     const running = { name, version: runs?.version ?? NO_VERSION, identifier: runs?.identifier ?? NO_VERSION };
-    if (trouble !== undefined)
-      return [{ ...running, state: 'failed', failedVersion: trouble.version, reason: cutReason(trouble.reason) }];
+    if (trouble !== undefined) return [{ ...running, ...describeTrouble(trouble, runs === undefined) }];
     if (failure !== undefined)
       return [{ ...running, state: failure.state, failedVersion: failure.version, reason: failure.reason }];
     if (removal === 'done') return [{ ...running, state: 'removed' }];
     return runs === undefined ? [] : [{ ...running, state: 'installed' }];
   });
+}
+
+function describeTrouble(
+  { version, cause, reason: text }: Trouble,
+  isAbsent: boolean,
+): Pick<ReportPackage, 'state' | 'failedVersion' | 'reason' | 'trouble'> {
+  const reason = cutReason(text);
+  if (cause === 'refused') return { state: 'failed', failedVersion: version, reason };
+  return { state: isAbsent ? 'removed' : 'installed', trouble: { cause, version, reason } };
 }
 
 export interface PollPace {

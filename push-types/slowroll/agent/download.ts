@@ -14,6 +14,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { flushFile, flushFolder, writeFully } from './disk';
 import { limitTime, openAnswer, type TlsFiles } from './request';
+import { AnswerError, RefusalError, SlowError } from './trouble';
 
 export interface DownloadOptions {
   readonly url: URL;
@@ -31,7 +32,7 @@ export interface DownloadOptions {
 }
 
 /** The bytes are not those that the manifest names. */
-class DigestError extends Error {
+class DigestError extends RefusalError {
   override readonly name = 'DigestError';
 }
 
@@ -88,7 +89,7 @@ async function appendRest(part: string, options: DownloadOptions): Promise<boole
       writeFully(handle, chunk);
       stall.count(chunk.length);
     }
-    if (at < options.size) throw new Error(`${url.host} ended the download at ${at} of ${options.size} bytes`);
+    if (at < options.size) throw new AnswerError(`${url.host} ended the download at ${at} of ${options.size} bytes`);
     return true;
   } catch (error) {
     if (error instanceof DigestError) rmSync(part, { force: true });
@@ -115,7 +116,7 @@ function findStart(answer: IncomingMessage, have: number, { url, size }: Downloa
   }
   // The file became shorter: it is another one.
   if (answer.statusCode === 416) throw new DigestError(`${url.href} has fewer bytes than the manifest names`);
-  if (answer.statusCode !== 200) throw new Error(`${url.href} answered ${answer.statusCode}`);
+  if (answer.statusCode !== 200) throw new AnswerError(`${url.href} answered ${answer.statusCode}`);
   if (length > size) throw new DigestError(`${url.href} has more bytes than the manifest names`);
   return 0;
 }
@@ -128,7 +129,7 @@ function watchStall(
   const abort = new AbortController();
   let bytes = 0;
   const timer = setInterval(() => {
-    if (bytes < LEAST_BYTES) abort.abort(new Error(message));
+    if (bytes < LEAST_BYTES) abort.abort(new SlowError(message));
     bytes = 0;
   }, ms);
   return { signal: abort.signal, count: (more) => void (bytes += more), end: () => clearInterval(timer) };

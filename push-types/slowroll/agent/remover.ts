@@ -2,6 +2,7 @@ import { beginRemoval, endRemoval } from './decide';
 import type { InstallerOptions } from './installer';
 import { runPackageCommand } from './packageCommand';
 import { AGENT_PACKAGE, getPackage, setPackage } from './state';
+import { RefusalError } from './trouble';
 
 export type RemoverOptions = Pick<InstallerOptions, 'home' | 'env' | 'log' | 'onStep'>;
 
@@ -9,10 +10,11 @@ export type RemoverOptions = Pick<InstallerOptions, 'home' | 'env' | 'log' | 'on
 export class Remover {
   constructor(private readonly options: RemoverOptions) {}
 
-  /** @throws Error if its `stop` fails, or the error of the disk: the next call tries again */
+  /** @throws RefusalError if its `stop` fails, or the error of the disk: the next call tries again */
   async remove(name: string): Promise<void> {
     const { home, log, onStep } = this.options;
-    if (name === AGENT_PACKAGE) throw new Error('an agent does not remove itself: remove its service from the machine');
+    if (name === AGENT_PACKAGE)
+      throw new RefusalError('an agent does not remove itself: remove its service from the machine');
     onStep(name, 'begin-removal');
     home.save(setPackage(home.state, name, beginRemoval(getPackage(home.state, name))));
     onStep(name, 'stop');
@@ -34,6 +36,6 @@ export class Remover {
     const release = [runs, ...releases].find((one) => one?.folder === current);
     if (release === undefined) return;
     const end = await runPackageCommand(this.options, { name, release, argv: release.install?.stop });
-    if (!end.isGood) throw new Error(`stop: ${end.why}`);
+    if (!end.isGood) throw new RefusalError(`stop: ${end.why}`);
   }
 }

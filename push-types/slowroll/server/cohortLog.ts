@@ -16,8 +16,9 @@ export class CohortLog {
   take(): void {
     const at = this.fleet.options.now();
     const cohorts = [...this.fleet.units.values()].flatMap((place) => countCohorts(this.fleet, place));
-    const points = cohorts.map(({ task, decision, hosts, unreachable, unknown, failed }) => {
-      const reached = hosts - unreachable - unknown;
+    const points = cohorts.map(({ task, decision, hosts, unreachable, unknown, troubled, failed }) => {
+      // A host in trouble runs another version.
+      const reached = hosts - unreachable - unknown - troubled;
       const starts = decision === undefined ? 0 : this.fleet.countStarts(decision);
       const restarts = starts - (this.starts.get(task) ?? 0);
       this.starts.set(task, starts);

@@ -3,6 +3,7 @@ import { withReverts } from '../../../sdk/updates';
 import { passHosts } from './countHosts';
 import type { RolloutDecision } from './decisions';
 import { REPORT_KIND } from './hostRecords';
+import { countCause, type CauseCounts } from './hostTroubles';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /**
@@ -22,6 +23,9 @@ export interface Cohort {
   failed: number;
   unreachable: number;
   unknown: number;
+  /** Its agents try again. */
+  troubled: number;
+  causes: CauseCounts;
 }
 
 export const nameCohort = (unit: string, decision: RolloutDecision | undefined): string =>
@@ -37,9 +41,13 @@ export function countCohorts(fleet: SlowrollFleet, place: UnitPlace): Cohort[] {
     const version = records.version[index] ?? 0;
     // Agents report a failure until they bring another version: only that of the decided one counts.
     const hasFailed = cohort.number !== 0 && records.failed[index] === cohort.number;
+    const trouble = records.trouble[index] ?? 0;
     if (isSilent) cohort.unreachable += 1;
     else if (records.reported[index] === REPORT_KIND.nothing) cohort.unknown += 1;
-    else if (records.reported[index] === REPORT_KIND.broken || hasFailed) cohort.failed += 1;
+    else if (trouble !== 0) {
+      cohort.troubled += 1;
+      countCause(cohort.causes, trouble);
+    } else if (records.reported[index] === REPORT_KIND.broken || hasFailed) cohort.failed += 1;
     else if (current === undefined ? version !== 0 : version === cohort.number) cohort.live += 1;
   });
   return [...cohorts.values()];
@@ -60,7 +68,8 @@ export function listCohorts(
   const before = (fleet.state.decisions?.[place.unit] ?? []).filter(({ generation }) => generation < first);
   return {
     id: place.unit,
-    fresh: updated.filter(({ hosts, unreachable }) => hosts > unreachable).map(({ task }) => task),
+    // Hosts in trouble run another version: they say nothing about this one.
+    fresh: updated.filter(({ hosts, unreachable, troubled }) => hosts > unreachable + troubled).map(({ task }) => task),
     updated: updated.reduce((sum, { hosts }) => sum + hosts, 0),
     control: others.filter(({ live }) => live > 0).map(({ task }) => task),
     // These hosts came from several cohorts; the latest had the most of them.
@@ -70,5 +79,5 @@ export function listCohorts(
 
 const makeCohort = (unit: string, decision: RolloutDecision | undefined, number: number): Cohort => ({
   ...{ task: nameCohort(unit, decision), unit, decision, version: decision?.version ?? '', number },
-  ...{ hosts: 0, live: 0, failed: 0, unreachable: 0, unknown: 0 },
+  ...{ hosts: 0, live: 0, failed: 0, unreachable: 0, unknown: 0, troubled: 0, causes: {} },
 });

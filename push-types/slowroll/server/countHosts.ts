@@ -2,6 +2,7 @@ import { isRemoval } from '../../../sdk/updates';
 import type { DecisionChain } from './chain';
 import { isWithinRule, type RolloutDecision, type HostCursor } from './decisions';
 import { REPORT_KIND, type HostRecords } from './hostRecords';
+import { countCause, type CauseCounts } from './hostTroubles';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /** Counts over the hosts of a unit: each is one pass over a few arrays. */
@@ -43,14 +44,18 @@ export function passHosts(fleet: SlowrollFleet, place: UnitPlace, visit: (passin
 
 /** Whether a host has the package of a removed unit no longer. */
 const isWithoutPackage = ({ resolved, records, index }: Passing): boolean =>
-  resolved?.removes === true && records.reported[index] === REPORT_KIND.absent;
+  resolved?.removes === true && records.reported[index] === REPORT_KIND.absent && records.trouble[index] === 0;
+
+/** Whether a host runs a version, as far as it knows; one that is in trouble is not up. */
+const isRunning = ({ records, index }: Passing, version: number): boolean =>
+  records.version[index] === version && records.reported[index] === REPORT_KIND.runs && records.trouble[index] === 0;
 
 /** Whether a host runs a version and is to stay on it. */
-const isUpOnVersion = ({ records, index, resolved }: Passing, version: number, decided: string): boolean =>
-  version !== 0 &&
-  records.version[index] === version &&
-  records.reported[index] === REPORT_KIND.runs &&
-  (resolved === undefined || resolved.version === decided);
+const isUpOnVersion = (passing: Passing, version: number, decided: string): boolean =>
+  version !== 0 && isRunning(passing, version) && isToStay(passing, decided);
+
+const isToStay = ({ resolved }: Passing, decided: string): boolean =>
+  resolved === undefined || resolved.version === decided;
 
 /** A unit as `fetchDeployUnits` lists it. */
 export interface UnitDescription {
@@ -138,6 +143,11 @@ export interface DecisionCounts {
   /** Not offered to them yet, or offered and not reported. */
   pending: number;
   flying: number;
+  /** It was offered, and the agent tries again. */
+  troubled: number;
+  causes: CauseCounts;
+  /** The index of one that is in trouble; -1 if none is. */
+  sample: number;
   unreachable: number;
   /** They have not polled since this process began. */
   unknown: number;
@@ -165,7 +175,10 @@ export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
 }
 
 function passDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutDecision): DecisionCounts {
-  const counts = { members: 0, live: 0, failed: 0, pending: 0, flying: 0, unreachable: 0, unknown: 0, gone: 0 };
+  const counts: DecisionCounts = {
+    ...{ members: 0, live: 0, failed: 0, pending: 0, flying: 0, unreachable: 0, unknown: 0, gone: 0 },
+    ...{ troubled: 0, causes: {}, sample: -1 },
+  };
   const number = fleet.versions.find(decision.version);
   const chain = fleet.chain(place.unit);
   const isRemoving = isRemoval(fleet.state, decision.update);
@@ -174,15 +187,24 @@ function passDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutD
     const isTaken = resolved === decision || current === decision;
     if (!isTaken && !isMember(chain, decision, passing)) return;
     counts.members += 1;
-    if (isRemoving && records.reported[index] === REPORT_KIND.absent && current === decision) counts.gone += 1;
+    const trouble = records.trouble[index] ?? 0;
+    const isAbsent = records.reported[index] === REPORT_KIND.absent && trouble === 0;
+    if (isRemoving && isAbsent && current === decision) counts.gone += 1;
     else if (passing.isSilent) counts.unreachable += 1;
     else if (records.reported[index] === REPORT_KIND.nothing) counts.unknown += 1;
     else if (!isRemoving && isUpOn(passing, number, decision)) counts.live += 1;
     else if (current !== decision) counts.pending += isTaken || chain.takes(decision, host, current) ? 1 : 0;
     else if (records.failed[index] === number && number !== 0) counts.failed += 1;
-    else counts.flying += 1;
+    else if (trouble === 0) counts.flying += 1;
+    else noteTroubled(counts, index, trouble);
   });
   return counts;
+}
+
+function noteTroubled(counts: DecisionCounts, index: number, trouble: number): void {
+  counts.troubled += 1;
+  countCause(counts.causes, trouble);
+  if (counts.sample === -1) counts.sample = index;
 }
 
 /** A host counts for a decision also when a later one has taken it since. */
@@ -195,5 +217,5 @@ function isMember(chain: DecisionChain, decision: RolloutDecision, { host, curre
 
 const isUpOn = (passing: Passing, version: number, decision: RolloutDecision): boolean =>
   passing.resolved === decision || passing.current === decision
-    ? passing.records.version[passing.index] === version && passing.records.reported[passing.index] === REPORT_KIND.runs
+    ? isRunning(passing, version)
     : isUpOnVersion(passing, version, decision.version);

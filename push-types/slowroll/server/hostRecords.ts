@@ -11,7 +11,7 @@ export const REPORT_KIND = {
   broken: 3,
 } as const;
 
-/** The version of one package that each host runs: 13 bytes a host. */
+/** The version of one package that each host runs: 18 bytes a host. */
 export class HostRecords {
   /** The number of the decision that was offered to each host last; 0 if none is known. */
   decision = new Uint32Array(FIRST_CAPACITY);
@@ -23,6 +23,10 @@ export class HostRecords {
   reported = new Uint8Array(FIRST_CAPACITY);
   /** A hash of the identifier of what runs. */
   identifier = new Uint32Array(FIRST_CAPACITY);
+  /** The number of the cause for which its agent tries again; 0 for none. */
+  trouble = new Uint8Array(FIRST_CAPACITY);
+  /** When that was first reported, in seconds since the epoch. */
+  troubledAt = new Uint32Array(FIRST_CAPACITY);
 
   /** Makes room for so many hosts. */
   reserve(count: number): void {
@@ -33,11 +37,14 @@ export class HostRecords {
       this.failed = widen(this.failed, new Uint16Array(capacity));
       this.reported = widen(this.reported, new Uint8Array(capacity));
       this.identifier = widen(this.identifier, new Uint32Array(capacity));
+      this.trouble = widen(this.trouble, new Uint8Array(capacity));
+      this.troubledAt = widen(this.troubledAt, new Uint32Array(capacity));
     }
   }
 
   get bytes(): number {
-    const arrays = [this.decision, this.version, this.failed, this.reported, this.identifier];
+    const { decision, version, failed, reported, identifier, trouble, troubledAt } = this;
+    const arrays = [decision, version, failed, reported, identifier, trouble, troubledAt];
     return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 }

@@ -123,7 +123,8 @@ function buildManifest(
     const { version, generation, revert, removes } = decision;
     // A host that does not report a package any more needs no sign.
     if (removes) {
-      const isGone = hosts.readRecords(name).reported[index] === REPORT_KIND.absent;
+      const { reported, trouble } = hosts.readRecords(name);
+      const isGone = reported[index] === REPORT_KIND.absent && trouble[index] === 0;
       return isGone ? [] : [{ name, generation, remove: true }];
     }
     const known = store.find(name, version);

@@ -5,6 +5,7 @@ import { HostCursor, type RolloutDecision, type SlowrollState } from './decision
 import { FleetHosts, type HostLabels, type FleetHostsOptions } from './fleetHosts';
 import { hashWords } from './hashPlace';
 import { REPORT_KIND, type HostRecords } from './hostRecords';
+import { HostTroubles } from './hostTroubles';
 import type { ReportPackage } from '../protocol';
 import { VersionNumbers } from './versionNumbers';
 
@@ -41,6 +42,8 @@ export interface PastOffer {
   readonly version: number;
   readonly failed: number;
   readonly reported: number;
+  readonly trouble: number;
+  readonly troubledAt: number;
 }
 
 const SECOND = 1000;
@@ -53,6 +56,7 @@ const MOST_REASONS = 5;
 export class SlowrollFleet {
   readonly hosts: FleetHosts;
   readonly versions: VersionNumbers;
+  readonly troubles: HostTroubles;
   readonly units = new Map<string, UnitPlace>();
   /** Grows with every change of a decision or update. */
   decided = 0;
@@ -70,6 +74,7 @@ export class SlowrollFleet {
   constructor(readonly options: SlowrollOptions) {
     this.hosts = new FleetHosts(options);
     this.versions = new VersionNumbers(this.state);
+    this.troubles = new HostTroubles(options.now);
     this.startedAt = options.now();
     for (const { name } of options.packages)
       options.regions.forEach((region, index) => {
@@ -123,11 +128,12 @@ export class SlowrollFleet {
 
   /** Takes over what a host ran by its tag, as far as this process knows nothing about it. */
   recall(index: number, past: readonly PastOffer[]): void {
-    for (const { packageName, generation, version, failed, reported } of past) {
+    for (const { packageName, generation, version, failed, reported, trouble, troubledAt } of past) {
       const place = this.findUnit(packageName, index);
       const records = this.hosts.readRecords(packageName);
       if (place === undefined || records.reported[index] !== REPORT_KIND.nothing) continue;
       [records.version[index], records.failed[index], records.reported[index]] = [version, failed, reported];
+      [records.trouble[index], records.troubledAt[index]] = [trouble, troubledAt];
       const decision = this.byGeneration.get(`${place.unit} ${generation}`);
       if (decision !== undefined) records.decision[index] ||= this.numbers.get(decision) ?? 0;
     }
@@ -139,6 +145,7 @@ export class SlowrollFleet {
     for (const { name } of this.options.packages) {
       const one = found.get(name);
       const records = this.hosts.readRecords(name);
+      if (one !== undefined || isAll) this.troubles.note(name, index, records, one?.trouble);
       if (one !== undefined) this.note(index, records, one);
       else if (isAll) this.noteAbsence(index, records);
     }

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import { SLOWROLL_LIMITS } from '../../../sdk';
 import { countCohorts, nameCohort, type Cohort } from './cohorts';
 import { passHosts } from './countHosts';
+import type { HostTrouble } from './hostTroubles';
 import type { SlowrollFleet, UnitPlace } from './slowrollFleet';
 
 /**
@@ -47,6 +48,12 @@ function writeFigures(fleet: SlowrollFleet, { counts }: SlowrollFigures): string
   );
   return `${[
     ...families,
+    ...describeFamily('conveyor_slowroll_hosts_troubled', 'hosts that try again, by cause', 'gauge'),
+    ...cohorts.flatMap((cohort) =>
+      Object.entries(cohort.causes).map(
+        ([cause, count]) => `conveyor_slowroll_hosts_troubled${writeCohortLabels(cohort, { cause })} ${count}`,
+      ),
+    ),
     ...describeFamily('conveyor_slowroll_restarts_total', 'starts of its version that no decision caused', 'counter'),
     ...starts,
     ...describeFamily('conveyor_slowroll_answers_total', 'answers to hosts', 'counter'),
@@ -61,19 +68,19 @@ const describeFamily = (name: string, help: string, type: string): string[] => [
   `# TYPE ${name} ${type}`,
 ];
 
-const writeCohortLabels = ({ task, unit, version }: Cohort): string =>
-  `{${Object.entries({ task, unit, version })
+const writeCohortLabels = ({ task, unit, version }: Cohort, more: Readonly<Record<string, string>> = {}): string =>
+  `{${Object.entries({ task, unit, version, ...more })
     .map(([key, value]) => `${key}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', ' ')}"`)
     .join(',')}}`;
 
-/** `GET /hosts?unit=agent/eu&from=0&limit=100[&failed=1]`: a page of hosts, and where the next one begins. */
+/** `GET /hosts?unit=agent/eu&from=0&limit=100[&failed=1|&troubled=1]`: a page of hosts, and where the next one begins. */
 function answerHosts(c: Context, fleet: SlowrollFleet): Response {
   const place = fleet.units.get(c.req.query('unit') ?? '');
   if (place === undefined) return c.json({ error: `unit: expected one of ${[...fleet.units.keys()].join(', ')}` }, 400);
   const [from, limit] = [readCount(c.req.query('from'), 0), readCount(c.req.query('limit'), 100)];
   if (from === undefined || limit === undefined || limit < 1 || limit > SLOWROLL_LIMITS.listed.max)
     return c.json({ error: `from, limit: expected numbers, and at most ${SLOWROLL_LIMITS.listed.max} hosts` }, 400);
-  return c.json(listHostPage(fleet, place, { from, limit, isFailed: c.req.query('failed') !== undefined }));
+  return c.json(listHostPage(fleet, place, { from, limit, isWanted: chooseHosts(c) }));
 }
 
 const readCount = (text: string | undefined, usual: number): number | undefined =>
@@ -82,15 +89,24 @@ const readCount = (text: string | undefined, usual: number): number | undefined 
 interface HostPage {
   readonly from: number;
   readonly limit: number;
-  readonly isFailed: boolean;
+  readonly isWanted: HostChoice;
 }
 
-function listHostPage(fleet: SlowrollFleet, place: UnitPlace, { from, limit, isFailed }: HostPage) {
+type HostChoice = (failed: number, trouble: HostTrouble | undefined) => boolean;
+
+function chooseHosts(c: Context): HostChoice {
+  if (c.req.query('failed') !== undefined) return (failed) => failed !== 0;
+  if (c.req.query('troubled') !== undefined) return (_, trouble) => trouble !== undefined;
+  return () => true;
+}
+
+function listHostPage(fleet: SlowrollFleet, place: UnitPlace, { from, limit, isWanted }: HostPage) {
   const hosts: object[] = [];
   let next: number | null = null;
   passHosts(fleet, place, ({ index, records, current }) => {
     const failed = records.failed[index] ?? 0;
-    if (index < from || (isFailed && failed === 0)) return;
+    const trouble = fleet.troubles.find(place.packageName, index, records);
+    if (index < from || !isWanted(failed, trouble)) return;
     if (hosts.length >= limit) {
       next ??= index;
       return;
@@ -100,6 +116,7 @@ function listHostPage(fleet: SlowrollFleet, place: UnitPlace, { from, limit, isF
       version: fleet.versions.name(records.version[index] ?? 0) || null,
       wanted: current?.version ?? null,
       ...(failed !== 0 && { failed: fleet.versions.name(failed) }),
+      ...(trouble && { trouble: { ...trouble, since: new Date(trouble.since).toISOString() } }),
       ...{ silentSeconds: fleet.measureSilence(index) ?? null, labels: fleet.hosts.readLabels(index) },
     });
   });

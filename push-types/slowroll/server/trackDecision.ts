@@ -15,7 +15,7 @@ export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
   const update = fleet.state.updates[decision.update]?.units[place.unit];
   const counts = countDecision(fleet, place, decision);
   if (update === undefined) throw new Error(`${decision.update} does not concern ${place.unit}`);
-  if (decision.removes) return trackRemoval(decision, update, counts);
+  if (decision.removes) return trackRemoval(decision, update, counts, explainState(fleet, place, update, counts));
   const isRevert = decision.undoes.length > 0;
   const targeted = isRevert ? Math.max(decision.targeted, counts.members) : decision.targeted;
   const live = Math.min(targeted, Math.max(0, counts.live - decision.already));
@@ -24,32 +24,65 @@ export function trackDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
     ...{ id: place.unit, state: nameProgress(update, counts), targeted, updated: live + failed, live, failed },
     unreachable: Math.min(counts.unreachable, targeted - live - failed),
     gone: 0,
-    ...explainState(update, counts),
+    ...explainState(fleet, place, update, counts),
   };
 }
 
 /** A removal that is done stays so when the unit is back. */
-function trackRemoval({ targeted, unit }: RolloutDecision, update: UnitUpdate, counts: DecisionCounts): ProgressRow {
+function trackRemoval(
+  { targeted, unit }: RolloutDecision,
+  update: UnitUpdate,
+  counts: DecisionCounts,
+  explained: { readonly reason?: string },
+): ProgressRow {
   const gone = update.state === 'done' ? targeted : Math.min(targeted, counts.gone);
+  const isLeft = update.state === 'active' && gone < targeted;
+  const reasons = [
+    ...(isLeft ? [`${targeted - gone} hosts still have the package`] : []),
+    ...(explained.reason === undefined ? [] : [explained.reason]),
+  ];
   return {
     ...{ id: unit, state: nameProgress(update, counts), targeted, updated: 0, live: 0, failed: 0, gone },
     unreachable: Math.min(counts.unreachable, targeted - gone),
-    ...explainState(update, counts),
-    ...(update.state === 'active' && gone < targeted && { reason: `${targeted - gone} hosts still have the package` }),
+    ...(reasons.length > 0 && { reason: reasons.join('; ') }),
   };
 }
 
 /** An update is never done while this process does not know what its hosts run. */
 function nameProgress({ state }: UnitUpdate, counts: DecisionCounts): ProgressRow['state'] {
-  const hasBegun = counts.live + counts.failed + counts.flying + counts.gone > 0;
+  const hasBegun = counts.live + counts.failed + counts.flying + counts.troubled + counts.gone > 0;
   if (state === 'active') return hasBegun ? 'updating' : 'pending';
   if (state === 'ended') return counts.flying > 0 ? 'updating' : 'failed';
   return state === 'done' && counts.unknown > 0 ? 'updating' : state;
 }
 
-function explainState({ reason }: UnitUpdate, { unknown }: DecisionCounts): { reason?: string } {
+function explainState(
+  fleet: SlowrollFleet,
+  place: UnitPlace,
+  { reason }: UnitUpdate,
+  counts: DecisionCounts,
+): { reason?: string } {
   if (reason !== undefined) return { reason };
-  return unknown > 0 ? { reason: `unknown: ${unknown} hosts have not polled since the server started` } : {};
+  const { unknown, troubled } = counts;
+  const parts = [
+    ...(unknown > 0 ? [`unknown: ${unknown} hosts have not polled since the server started`] : []),
+    ...(troubled > 0 ? [explainTroubled(fleet, place, counts)] : []),
+  ];
+  return parts.length === 0 ? {} : { reason: parts.join('; ') };
+}
+
+/** `in trouble, and tried again: 3 (disk-full 2, network 1), such as shop-1 since 2026-11-30T12:00:00.000Z: no space` */
+function explainTroubled(
+  { hosts, troubles }: SlowrollFleet,
+  { packageName }: UnitPlace,
+  { troubled, causes, sample }: DecisionCounts,
+): string {
+  const trouble = troubles.find(packageName, sample, hosts.readRecords(packageName));
+  const all = Object.entries(causes).map(([cause, count]) => `${cause} ${count}`);
+  const since = new Date(trouble?.since ?? 0).toISOString();
+  const reason = trouble?.reason ?? trouble?.cause ?? 'other';
+  const name = hosts.table.nameHost(sample);
+  return `in trouble, and tried again: ${troubled} (${all.join(', ')}), such as ${name} since ${since}: ${reason}`;
 }
 
 /**
@@ -85,11 +118,11 @@ function judgeEnd(
   decision: RolloutDecision,
   share: number,
 ): Pick<UnitUpdate, 'state' | 'reason'> | undefined {
-  const { failed, pending, flying, unknown, unreachable } = countDecision(fleet, place, decision);
+  const { failed, pending, flying, troubled, unknown, unreachable } = countDecision(fleet, place, decision);
   if (failed > Math.floor(share * decision.targeted)) {
     const reason = fleet.findReason(decision) ?? `${decision.version} did not come up on ${failed} hosts`;
     return { state: 'failed', reason };
   }
-  if (pending + flying + unknown > 0 || (decision.removes && unreachable > 0)) return undefined;
+  if (pending + flying + troubled + unknown > 0 || (decision.removes && unreachable > 0)) return undefined;
   return { state: 'done' };
 }

@@ -22,7 +22,7 @@ import {
   type PackageState,
   type PackageRelease,
 } from '../../../push-types/slowroll/agent/state';
-import type { Manifest, ManifestPackage } from '../../../push-types/slowroll/protocol';
+import { reportPackageSchema, type Manifest, type ManifestPackage } from '../../../push-types/slowroll/protocol';
 
 /** The decisions of an agent, without a disk or a network. */
 
@@ -236,11 +236,42 @@ describe('a report', () => {
     expect(reports(EMPTY)).toEqual([]);
   });
 
-  test('names trouble that passes, also for a package that never ran', () => {
-    const trouble = new Map([['new', { version: '1', reason: 'no space' }]]);
-    expect(listReports(emptyAgentState('web-1'), trouble)).toEqual([
-      { name: 'new', version: 'none', identifier: 'none', state: 'failed', failedVersion: '1', reason: 'no space' },
+  const TROUBLE = { cause: 'disk-full', version: '2', reason: 'no space' } as const;
+
+  test('names trouble that passes beside what runs, also for a package that never ran', () => {
+    const runs = { name: 'shop', version: '1', identifier: 'id-1', state: 'installed' };
+    const shop = bring([['1', 1]]);
+    const troubles = new Map([['shop', TROUBLE]]);
+    expect(listReports(stateWith(shop), troubles)).toEqual([{ ...runs, trouble: TROUBLE }]);
+    // An earlier failure ended before this attempt began.
+    expect(listReports(stateWith(endFailed(shop, release('2', 2), 'bad')), troubles)).toEqual([
+      { ...runs, trouble: TROUBLE },
     ]);
+    expect(listReports(emptyAgentState('web-1'), new Map([['new', TROUBLE]]))).toEqual([
+      { name: 'new', version: 'none', identifier: 'none', state: 'removed', trouble: TROUBLE },
+    ]);
+  });
+
+  test('calls a refusal a failure', () => {
+    const refusal = { cause: 'refused', version: '1', reason: 'another digest' } as const;
+    expect(listReports(emptyAgentState('web-1'), new Map([['new', refusal]]))).toEqual([
+      {
+        ...{ name: 'new', version: 'none', identifier: 'none', state: 'failed', failedVersion: '1' },
+        reason: 'another digest',
+      },
+    ]);
+  });
+
+  test('with trouble reads as what runs by a server that does not know trouble', () => {
+    const [report] = listReports(stateWith(bring([['1', 1]])), new Map([['shop', TROUBLE]]));
+    const known = reportPackageSchema.omit({ trouble: true });
+    expect(known.parse(report)).toEqual({ name: 'shop', version: '1', identifier: 'id-1', state: 'installed' });
+  });
+
+  test('with a cause that a server does not know counts as other trouble there', () => {
+    const [report] = listReports(stateWith(bring([['1', 1]])), new Map([['shop', TROUBLE]]));
+    const strange = { ...report, trouble: { ...TROUBLE, cause: 'flood' } };
+    expect(reportPackageSchema.parse(strange).trouble?.cause).toBe('other');
   });
 });
 

@@ -87,7 +87,7 @@ describe('a download', () => {
     server.packageFault = (_, response) => Boolean(response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
     server.want([server.offer('1.0', 1), { ...server.offer('1.0', 1, { name: 'far' }), uri: 'http://192.0.2.1/x' }]);
     await host.agent().round();
-    expect(server.state()?.reason).toContain('answered 302');
+    expect(server.state()?.trouble?.reason).toContain('answered 302');
     expect(server.state('far')?.reason).toContain('http://192.0.2.1 is not encrypted: use https, or --allow-http');
   });
 

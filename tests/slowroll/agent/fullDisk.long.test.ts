@@ -74,7 +74,8 @@ onDisk(
       expect(state().packages.shop).toBeDefined();
       if (now === version) installed += 1;
       else refused += 1;
-      if (now !== version) expect(server.state()).toMatchObject({ version: before, state: 'failed' });
+      if (now !== version)
+        expect(server.state()).toMatchObject({ version: before, trouble: { cause: 'disk-full', version } });
       before = now;
     }
     expect({ installed: installed > 0, refused: refused > 20 }).toEqual({ installed: true, refused: true });

@@ -91,7 +91,7 @@ describe('a server or a network that lies changes nothing', () => {
           return true;
         };
       },
-      'the answer is no manifest: packages.0.name',
+      'the answer is no manifest: packages.0 ',
     ],
     [
       'with an endless manifest',
@@ -171,25 +171,6 @@ describe('a server or a network that lies changes nothing', () => {
       'has more bytes than the manifest names',
     ],
     [
-      'with a package that ends early',
-      () => {
-        server.packageFault = (_, response) => Boolean(response.writeHead(200).end(Buffer.alloc(10)));
-      },
-      'ended the download at 10 of',
-    ],
-    [
-      'with a package that drips',
-      () => {
-        server.packageFault = (_, response) => {
-          response.writeHead(200);
-          const timer = setInterval(() => response.write('x'), 200);
-          response.on('close', () => clearInterval(timer));
-          return true;
-        };
-      },
-      'sends too slowly',
-    ],
-    [
       'with another part than was requested',
       (wanted) => {
         writeFileSync(join(host.home, 'downloads', `${wanted.digest.slice(7)}.tar.gz.part`), 'abc');
@@ -205,6 +186,36 @@ describe('a server or a network that lies changes nothing', () => {
     await host.agent().round();
     expect(server.state()).toMatchObject({ version: '2.0', state: 'failed', failedVersion: 'evil' });
     expect(server.state()?.reason).toContain(reason);
+  });
+
+  test.each<[string, () => void, string, string]>([
+    [
+      'with a package that ends early',
+      () => {
+        server.packageFault = (_, response) => Boolean(response.writeHead(200).end(Buffer.alloc(10)));
+      },
+      'server',
+      'ended the download at 10 of',
+    ],
+    [
+      'with a package that drips',
+      () => {
+        server.packageFault = (_, response) => {
+          response.writeHead(200);
+          const timer = setInterval(() => response.write('x'), 200);
+          response.on('close', () => clearInterval(timer));
+          return true;
+        };
+      },
+      'slow',
+      'sends too slowly',
+    ],
+  ])('%s, which passes, and is no failure', async (_, arrange, cause, reason) => {
+    server.want([evil()]);
+    arrange();
+    await host.agent().round();
+    expect(server.state()).toMatchObject({ version: '2.0', state: 'installed', trouble: { cause, version: 'evil' } });
+    expect(server.state()?.trouble?.reason).toContain(reason);
   });
 
   test('with an archive that leaves its folder, which is then not tried again', async () => {

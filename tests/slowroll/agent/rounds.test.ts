@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentHost } from '../../builders/agentHost';
-import { FakeManifestServer } from '../../builders/manifestServer';
+import { FakeManifestServer, type Fault } from '../../builders/manifestServer';
 
 /** An agent against a manifest server, round by round. */
 
@@ -176,19 +176,30 @@ describe('an agent', () => {
     server.want([missing, server.offer('7', 1, { name: 'zebra' })]);
     await host.agent().round();
     expect(host.current('zebra')).toBe('7');
-    expect(server.state()).toMatchObject({ version: 'none', state: 'failed', failedVersion: '1.0' });
-    expect(server.state()?.reason).toContain('answered 404');
+    expect(server.state()).toMatchObject({ version: 'none', state: 'removed', trouble: { version: '1.0' } });
+    expect(server.state()?.trouble?.reason).toContain('answered 404');
   });
 
-  test('tries again after trouble that passes, and reports success then', async () => {
-    server.packageFault = (_, response) => Boolean(response.writeHead(503).end());
+  test.each<[string, string, Fault]>([
+    ['a server that is busy', 'server', (_, response) => Boolean(response.writeHead(503).end())],
+    ['a connection that breaks', 'network', (request) => Boolean(request.socket.destroy())],
+  ])('tries again after %s, reports that it does, and success then', async (_, cause, fault) => {
+    server.packageFault = fault;
     server.want([server.offer('1.0', 1)]);
     const agent = host.agent();
     await agent.round();
-    expect(server.state()).toMatchObject({ state: 'failed', failedVersion: '1.0' });
+    expect(server.state()).toMatchObject({ version: 'none', state: 'removed', trouble: { cause, version: '1.0' } });
     server.packageFault = undefined;
     await agent.round();
     expect(server.state()).toMatchObject({ state: 'installed', version: '1.0' });
+    expect(server.state()?.trouble).toBeUndefined();
+  });
+
+  test('calls an address without encryption a failure: it takes nothing from there', async () => {
+    server.want([{ ...server.offer('1.0', 1), uri: 'http://elsewhere.example/package' }]);
+    await host.agent().round();
+    expect(server.state()).toMatchObject({ version: 'none', state: 'failed', failedVersion: '1.0' });
+    expect(server.state()?.reason).toContain('is not encrypted');
   });
 
   test('gives commands the names of package and version, and no token', async () => {
