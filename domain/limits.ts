@@ -827,6 +827,12 @@ export const SLOWROLL_LIMITS = {
   decisions: cut('the number of decisions of a unit that are kept', 500, 'entries', 'one file has all of them'),
   strangeVersions: cut('the number of versions that were reported and never decided', 10_000, 'entries', ANY_HOST),
   troubleTexts: cut('the number of hosts in trouble whose reason is kept', 10_000, 'entries', ANY_HOST),
+  outdatedHosts: cut(
+    'the number of outdated lines in the file of hosts',
+    100_000,
+    'entries',
+    'a restart reads all of it',
+  ),
   packageBytes: refuseAbove('a package', 2 * 1024 * 1024 * KB, 'bytes', 'hosts need room for it twice'),
 } as const satisfies Record<string, Limit>;
 

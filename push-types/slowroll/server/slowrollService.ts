@@ -52,7 +52,7 @@ export async function openSlowrollService(options: SlowrollServiceOptions): Prom
   const settings = readSlowrollSettings(options.settings);
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const fleet = openSlowrollFleet(settings, home);
-  const log = await HostLog.open(join(home, 'hosts.log'), fleet.hosts);
+  const log = await HostLog.open(join(home, 'hosts.log'), fleet.hosts, { log: options.log });
   const signer = readSigner(settings.signingKey);
   const tokens = new WatchedTokens(settings.tokens, fleet, options.log);
   const packages = Object.entries(settings.packages).map(([name, { from }]) => ({ name, from }));
