@@ -229,6 +229,59 @@ describe('a host that was silent', () => {
     expect(world.versions()).toEqual(Array(6).fill('new:1'));
   });
 
+  test('is not chosen for a part of the hosts while others are there, is named, and gets no update of that time', async () => {
+    const world = await openWorld(10);
+    const silent = world.hosts.slice(0, 5);
+    for (const host of silent) host.isSilent = true;
+    world.now += 2 * HOUR;
+    await world.pollAll();
+    await bring(world, 0, 'new:1', { amount: { percent: 50 }, wholeUnit: false });
+    const begun = await track(world, nameUpdate(0));
+    expect(begun).toMatchObject({ state: 'pending', targeted: 5, unreachable: 0 });
+    expect(begun?.['reason']).toBe('silent: x-1, x-2, x-3, x-4, x-5');
+    await world.settle();
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', targeted: 5, live: 5, unreachable: 0 });
+    for (const host of silent) host.isSilent = false;
+    await world.settle();
+    // Half of the hosts stay half of them.
+    expect(listOn(world, 'new:1')).toHaveLength(5);
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', targeted: 5, live: 5 });
+    await bring(world, 1, 'new:1', { amount: { percent: 80 }, wholeUnit: false });
+    await world.settle();
+    expect(listOn(world, 'new:1')).toHaveLength(8);
+    expect(await track(world, nameUpdate(1))).toMatchObject({ state: 'done', targeted: 3, live: 3 });
+    await bring(world, 2, 'new:1');
+    await world.settle();
+    expect(world.versions()).toEqual(Array(10).fill('new:1'));
+  });
+
+  test('is chosen once all others are, and takes part when it returns, as many as the amount needs', async () => {
+    const world = await openWorld(10);
+    const silent = world.hosts.slice(0, 7);
+    for (const host of silent) host.isSilent = true;
+    world.now += 2 * HOUR;
+    await world.pollAll();
+    await bring(world, 0, 'new:1', { amount: { count: 5 }, wholeUnit: false });
+    await world.settle();
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', targeted: 5, live: 3, unreachable: 2 });
+    for (const host of silent) host.isSilent = false;
+    await world.settle();
+    expect(listOn(world, 'new:1')).toHaveLength(5);
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', targeted: 5, live: 5, unreachable: 0 });
+  });
+
+  test('that fell silent after it was chosen takes part when it returns', async () => {
+    const world = await openWorld(4);
+    await bring(world, 0, 'new:1', { amount: { count: 2 }, wholeUnit: false });
+    const before = new Set(world.versions());
+    expect([...before]).toEqual(['kv:1']);
+    world.now += 2 * HOUR;
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', targeted: 2, live: 0, unreachable: 2 });
+    await world.settle();
+    expect(listOn(world, 'new:1')).toHaveLength(2);
+    expect(await track(world, nameUpdate(0))).toMatchObject({ state: 'done', live: 2, unreachable: 0 });
+  });
+
   test('never runs a version that was reverted meanwhile, and goes straight to the one that is good', async () => {
     const world = await openWorld(6);
     const [silent] = world.hosts;

@@ -45,10 +45,11 @@ export function acceptSlowUpdate(
     if (place === undefined) return;
     const question = askLack(state, target, place, nameRelease(isSticky, place, context));
     const isPart = wasRemoved.has(place.unit) && !isAll(target);
-    const { threshold, targeted, already } = isPart ? NO_HOST : chooseThreshold(fleet, place, target, question);
+    const { threshold, away, targeted, already } = isPart ? NO_HOST : chooseThreshold(fleet, place, target, question);
     const decision: RolloutDecision = {
       ...{ generation, update: request.updateId, unit: place.unit, version: target.version, salt: question.salt },
       ...{ threshold, targeted, already, below: fleet.hosts.table.count },
+      ...(away !== undefined && { at: fleet.options.now(), away }),
       whole: state.units[place.unit]?.update === request.updateId,
       ...{ undoes: question.undoes ?? [], except: question.except },
       again: listAgain(state, place.unit, target.version),
@@ -96,7 +97,7 @@ export function countLacking(
   return { size, outdated: countMissing(target, listLack(fleet, place, question)) };
 }
 
-const NO_HOST = { threshold: -1, targeted: 0, already: 0 };
+const NO_HOST: Choice = { threshold: -1, targeted: 0, already: 0 };
 
 /** @throws ExtensionError for a unit that is not in the settings */
 export function findUnitPlace(fleet: SlowrollFleet, unit: string): UnitPlace {
@@ -162,11 +163,13 @@ function isBack(state: SlowrollState, packageName: string, version: string): boo
 
 interface Choice {
   readonly threshold: number;
+  /** The threshold of those that are silent; undefined if it is the same. */
+  readonly away?: number;
   readonly targeted: number;
   readonly already: number;
 }
 
-/** The threshold below which as many hosts stand as the target lacks. */
+/** The threshold below which as many hosts stand as the target lacks: of those that are there first, since it would wait for the others. */
 function chooseThreshold(fleet: SlowrollFleet, place: UnitPlace, target: Target, question: LackQuestion): Choice {
   const lack = listLack(fleet, place, question);
   const targeted = countMissing(target, lack);
@@ -175,18 +178,35 @@ function chooseThreshold(fleet: SlowrollFleet, place: UnitPlace, target: Target,
     const taken = target.updatedBy === undefined ? targeted : lack.free;
     return { threshold: 1, targeted: taken, already: lack.free - taken };
   }
-  const threshold = targeted === 0 ? -1 : (Float64Array.from(lack.places).sort()[targeted - 1] ?? -1);
-  return { threshold, targeted, already: countWithin(fleet, place, question, threshold) - targeted };
+  const { places, away } = lack;
+  if (target.updatedBy !== undefined) {
+    // A revert reaches the hosts that are silent as well: they would return with the version that is taken back.
+    const threshold = findThreshold([...places, ...away], targeted);
+    return { threshold, targeted, already: countWithin(fleet, place, question, { threshold }) - targeted };
+  }
+  const there = Math.min(targeted, places.length);
+  const reach = { threshold: findThreshold(places, there), away: findThreshold(away, targeted - there) };
+  return { ...reach, targeted, already: countWithin(fleet, place, question, reach) - targeted };
 }
 
+/** The highest of the lowest `count` places; -1 for none. */
+const findThreshold = (places: readonly number[], count: number): number =>
+  count === 0 ? -1 : (Float64Array.from(places).sort()[count - 1] ?? -1);
+
 /** How many hosts are missing to the amount of a target. */
-function countMissing({ amount = { all: true }, updatedBy }: Target, { size, free, places }: Lack): number {
-  const wanted =
-    updatedBy === undefined ? tasksOf(amount, size) - (free - places.length) : tasksOf(amount, places.length);
-  return 'all' in amount ? places.length : Math.min(Math.max(0, wanted), places.length);
+function countMissing({ amount = { all: true }, updatedBy }: Target, { size, free, places, away }: Lack): number {
+  const lacking = places.length + away.length;
+  const wanted = updatedBy === undefined ? tasksOf(amount, size) - (free - lacking) : tasksOf(amount, lacking);
+  return 'all' in amount ? lacking : Math.min(Math.max(0, wanted), lacking);
 }
 
 /** All hosts that a target means within a threshold, also those that are up on the version. */
-function countWithin(fleet: SlowrollFleet, place: UnitPlace, question: LackQuestion, threshold: number): number {
-  return listLack(fleet, place, { ...question, version: '' }).places.filter((one) => one <= threshold).length;
+function countWithin(
+  fleet: SlowrollFleet,
+  place: UnitPlace,
+  question: LackQuestion,
+  { threshold, away: awayThreshold = threshold }: Pick<Choice, 'threshold' | 'away'>,
+): number {
+  const { places, away } = listLack(fleet, place, { ...question, version: '' });
+  return places.filter((one) => one <= threshold).length + away.filter((one) => one <= awayThreshold).length;
 }

@@ -95,6 +95,7 @@ const isWider = (decision: RolloutDecision, before: RolloutDecision): boolean =>
   decision.version === before.version &&
   (decision.threshold >= 1 || decision.salt === before.salt) &&
   decision.threshold >= before.threshold &&
+  (decision.away ?? decision.threshold) >= (before.away ?? before.threshold) &&
   (decision.whole || (!before.whole && decision.below >= before.below));
 
 const isPlainRule = ({ undoes, except, again, removes }: RolloutDecision): boolean =>

@@ -88,8 +88,9 @@ export interface Lack {
   readonly size: number;
   /** Those that the target may take. */
   readonly free: number;
-  /** The places of those among them that are not up on its version. */
+  /** The places of those among them that are not up on its version: of those that are there, and of those that are silent. */
   readonly places: number[];
+  readonly away: number[];
 }
 
 export interface LackQuestion {
@@ -106,7 +107,7 @@ export function listLack(fleet: SlowrollFleet, place: UnitPlace, question: LackQ
   const number = fleet.versions.find(question.version);
   const chain = fleet.chain(place.unit);
   const [undoes, except] = [question.undoes && new Set(question.undoes), new Set(question.except)];
-  const places: number[] = [];
+  const [places, away]: [number[], number[]] = [[], []];
   let [size, free] = [0, 0];
   passHosts(fleet, place, (passing) => {
     const { host, current, resolved } = passing;
@@ -115,9 +116,10 @@ export function listLack(fleet: SlowrollFleet, place: UnitPlace, question: LackQ
     if (undoes !== undefined && !undoes.has(resolved?.generation ?? -1)) return;
     if (isExcepted(chain, except, host, current, resolved)) return;
     free += 1;
-    if (!isUpOnVersion(passing, number, question.version)) places.push(host.findPlace(question.salt));
+    if (isUpOnVersion(passing, number, question.version)) return;
+    (passing.isSilent ? away : places).push(host.findPlace(question.salt));
   });
-  return { size, free, places };
+  return { size, free, places, away };
 }
 
 function isExcepted(
@@ -149,6 +151,9 @@ export interface DecisionCounts {
   /** The index of one that is in trouble; -1 if none is. */
   sample: number;
   unreachable: number;
+  /** Silent and not on its version, also those that it has not chosen; the first of them by index. */
+  silent: number;
+  silentFirst: number[];
   /** They have not polled since this process began. */
   unknown: number;
   /** For a removal, hosts without the package. */
@@ -177,14 +182,16 @@ export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: 
 function passDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutDecision): DecisionCounts {
   const counts: DecisionCounts = {
     ...{ members: 0, live: 0, failed: 0, pending: 0, flying: 0, unreachable: 0, unknown: 0, gone: 0 },
-    ...{ troubled: 0, causes: {}, sample: -1 },
+    ...{ troubled: 0, causes: {}, sample: -1, silent: 0, silentFirst: [] },
   };
   const number = fleet.versions.find(decision.version);
   const chain = fleet.chain(place.unit);
   const isRemoving = isRemoval(fleet.state, decision.update);
   passHosts(fleet, place, (passing) => {
-    const { index, host, records, current, resolved } = passing;
+    const { index, records, current, resolved } = passing;
     const isTaken = resolved === decision || current === decision;
+    if (passing.isSilent && !isWithoutPackage(passing) && !isUpOnVersion(passing, number, decision.version))
+      noteSilent(counts, index);
     if (!isTaken && !isMember(chain, decision, passing)) return;
     counts.members += 1;
     const trouble = records.trouble[index] ?? 0;
@@ -193,12 +200,23 @@ function passDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutD
     else if (passing.isSilent) counts.unreachable += 1;
     else if (records.reported[index] === REPORT_KIND.nothing) counts.unknown += 1;
     else if (!isRemoving && isUpOn(passing, number, decision)) counts.live += 1;
-    else if (current !== decision) counts.pending += isTaken || chain.takes(decision, host, current) ? 1 : 0;
+    else if (current !== decision) counts.pending += isTaken || isPending(chain, decision, passing) ? 1 : 0;
     else if (records.failed[index] === number && number !== 0) counts.failed += 1;
     else if (trouble === 0) counts.flying += 1;
     else noteTroubled(counts, index, trouble);
   });
   return counts;
+}
+
+/** A host that returned after a later phase was decided may get none of them: it waits for the next one. */
+const isPending = (chain: DecisionChain, decision: RolloutDecision, { host, current, resolved }: Passing): boolean =>
+  (resolved !== current || decision.away === undefined) && chain.takes(decision, host, current);
+
+const MOST_NAMED = 5;
+
+function noteSilent(counts: DecisionCounts, index: number): void {
+  counts.silent += 1;
+  if (counts.silentFirst.length < MOST_NAMED) counts.silentFirst.push(index);
 }
 
 function noteTroubled(counts: DecisionCounts, index: number, trouble: number): void {

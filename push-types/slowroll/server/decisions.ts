@@ -16,6 +16,12 @@ export interface RolloutDecision {
   readonly salt: string;
   /** It takes the hosts whose place is not higher; 1 takes all, -1 none. */
   readonly threshold: number;
+  /**
+   * A partial amount is chosen from the hosts that are there: it takes those that are silent at the time `at` (ms since the epoch), and return later, only up to the
+   * place `away`. Undefined: it makes no difference between them.
+   */
+  readonly at?: number;
+  readonly away?: number;
   /** It takes only hosts with a lower index: those that had joined by then. */
   readonly below: number;
   /** It sets the version of the unit, so it takes hosts that join later, too. */
@@ -76,6 +82,9 @@ export class HostCursor {
   private salt = '';
   private place = 0;
 
+  /** @param isAway whether the host of an index was silent at a time, in ms since the epoch, as far as this process knows */
+  constructor(private readonly isAway: (index: number, at: number) => boolean = () => false) {}
+
   moveTo(index: number, high: number, low: number): this {
     // Passes over a million hosts call it: one statement each makes no arrays.
     this.index = index;
@@ -83,6 +92,11 @@ export class HostCursor {
     this.low = low;
     this.salt = '';
     return this;
+  }
+
+  /** Whether it was silent at a time. */
+  wasAway(at: number): boolean {
+    return this.isAway(this.index, at);
   }
 
   /** Where the host stands among all: a number from 0 to below 1. */
@@ -98,7 +112,11 @@ export class HostCursor {
 /** Whether the place of a host, and the time at which it joined, are within a decision. */
 export const isWithinRule = (decision: RolloutDecision, host: HostCursor): boolean =>
   (decision.whole || host.index < decision.below) &&
-  (decision.threshold >= 1 || host.findPlace(decision.salt) <= decision.threshold);
+  (decision.threshold >= 1 || host.findPlace(decision.salt) <= findReach(decision, host));
+
+/** The place up to which a decision takes such a host. */
+const findReach = ({ threshold, at, away }: RolloutDecision, host: HostCursor): number =>
+  at !== undefined && away !== undefined && host.wasAway(at) ? away : threshold;
 
 /** Whether a decision takes a host whose last decision is `current`. `isReserved` says whether an exception holds it. */
 export function takesHost(

@@ -15,6 +15,9 @@ export class HostTable {
   labels = new Uint16Array(FIRST_CAPACITY);
   /** Seconds from `epochMs` to the last message; 0 if there was none since this process began. */
   calledAt = new Uint32Array(FIRST_CAPACITY);
+  /** The last time in which it was silent, in the same seconds; 0 if there was none. */
+  awayFrom = new Uint32Array(FIRST_CAPACITY);
+  awayUntil = new Uint32Array(FIRST_CAPACITY);
   /** 1 if the host is no longer listed. */
   gone = new Uint8Array(FIRST_CAPACITY);
   private starts = new Uint32Array(FIRST_CAPACITY + 1);
@@ -53,7 +56,8 @@ export class HostTable {
 
   /** The bytes of its arrays. */
   get bytes(): number {
-    const arrays = [this.high, this.low, this.labels, this.calledAt, this.gone, this.starts, this.names, this.places];
+    const { high, low, labels, calledAt, awayFrom, awayUntil, gone, starts, names, places } = this;
+    const arrays = [high, low, labels, calledAt, awayFrom, awayUntil, gone, starts, names, places];
     return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
@@ -69,6 +73,8 @@ export class HostTable {
     this.low = widen(this.low, new Uint32Array(capacity));
     this.labels = widen(this.labels, new Uint16Array(capacity));
     this.calledAt = widen(this.calledAt, new Uint32Array(capacity));
+    this.awayFrom = widen(this.awayFrom, new Uint32Array(capacity));
+    this.awayUntil = widen(this.awayUntil, new Uint32Array(capacity));
     this.gone = widen(this.gone, new Uint8Array(capacity));
     this.starts = widen(this.starts, new Uint32Array(capacity + 1));
     this.places = new Uint32Array(Math.ceil(capacity * 1.5));

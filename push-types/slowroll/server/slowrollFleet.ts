@@ -69,7 +69,7 @@ export class SlowrollFleet {
   private readonly reasons = new Map<RolloutDecision, { readonly host: string; readonly reason: string }[]>();
   /** By decision, the starts of its version that no decision caused. */
   private readonly starts = new Map<RolloutDecision, number>();
-  private readonly cursor = new HostCursor();
+  private readonly cursor = new HostCursor((index, at) => this.wasAway(index, at));
 
   constructor(readonly options: SlowrollOptions) {
     this.hosts = new FleetHosts(options);
@@ -120,8 +120,12 @@ export class SlowrollFleet {
     const joined =
       labels === undefined ? { index: this.hosts.table.find(name), isNew: false } : this.hosts.join(name, labels);
     if (joined.index !== -1) {
-      this.hosts.table.calledAt[joined.index] = this.clock();
-      this.hosts.table.gone[joined.index] = 0;
+      const { table } = this.hosts;
+      const silentFrom = this.findSilence(joined.index);
+      if (silentFrom < this.second())
+        [table.awayFrom[joined.index], table.awayUntil[joined.index]] = [silentFrom, this.clock()];
+      table.calledAt[joined.index] = this.clock();
+      table.gone[joined.index] = 0;
     }
     return joined;
   }
@@ -198,10 +202,8 @@ export class SlowrollFleet {
 
   /** Whether hosts are silent now, for a pass over them. */
   createSilence(): (index: number) => boolean {
-    const { calledAt } = this.hosts.table;
-    // A host that has not called since this process began counts as if it had called then.
-    const first = (this.options.now() - this.options.silenceMs - this.startedAt) / SECOND + 1;
-    return (index) => Math.max(1, calledAt[index] ?? 0) < first;
+    const now = this.second();
+    return (index) => this.findSilence(index) < now;
   }
 
   /** Seconds since the last call of a host; undefined if there was none since this process began. */
@@ -274,8 +276,26 @@ export class SlowrollFleet {
     this.byGeneration.set(`${decision.unit} ${decision.generation}`, decision);
   }
 
-  /** Seconds since the start of this process, from 1 on. */
+  /** The second from which a host is silent, unless it calls before. One that has not called since this process began counts as if it had called then. */
+  private findSilence(index: number): number {
+    return Math.max(1, this.hosts.table.calledAt[index] ?? 0) + this.options.silenceMs / SECOND;
+  }
+
+  /** Whether a host was silent at a time. Only its last silence is known, and none before the start of this process. */
+  private wasAway(index: number, at: number): boolean {
+    const { awayFrom, awayUntil } = this.hosts.table;
+    const second = this.second(at);
+    const silentFrom = this.findSilence(index);
+    if (silentFrom < this.second()) return silentFrom < second;
+    return (awayFrom[index] ?? 0) < second && second < (awayUntil[index] ?? 0);
+  }
+
+  /** A time in seconds since the start of this process, which is 1, with their fraction. */
+  private second(at: number = this.options.now()): number {
+    return (at - this.startedAt) / SECOND + 1;
+  }
+
   private clock(): number {
-    return Math.max(1, Math.floor((this.options.now() - this.startedAt) / SECOND) + 1);
+    return Math.max(1, Math.floor(this.second()));
   }
 }

@@ -73,7 +73,7 @@ const writeCohortLabels = ({ task, unit, version }: Cohort, more: Readonly<Recor
     .map(([key, value]) => `${key}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', ' ')}"`)
     .join(',')}}`;
 
-/** `GET /hosts?unit=agent/eu&from=0&limit=100[&failed=1|&troubled=1]`: a page of hosts, and where the next one begins. */
+/** `GET /hosts?unit=agent/eu&from=0&limit=100[&failed=1|&troubled=1|&silent=1]`: a page of hosts, and where the next one begins. */
 function answerHosts(c: Context, fleet: SlowrollFleet): Response {
   const place = fleet.units.get(c.req.query('unit') ?? '');
   if (place === undefined) return c.json({ error: `unit: expected one of ${[...fleet.units.keys()].join(', ')}` }, 400);
@@ -92,21 +92,22 @@ interface HostPage {
   readonly isWanted: HostChoice;
 }
 
-type HostChoice = (failed: number, trouble: HostTrouble | undefined) => boolean;
+type HostChoice = (failed: number, trouble: HostTrouble | undefined, isSilent: boolean) => boolean;
 
 function chooseHosts(c: Context): HostChoice {
   if (c.req.query('failed') !== undefined) return (failed) => failed !== 0;
   if (c.req.query('troubled') !== undefined) return (_, trouble) => trouble !== undefined;
+  if (c.req.query('silent') !== undefined) return (_, __, isSilent) => isSilent;
   return () => true;
 }
 
 function listHostPage(fleet: SlowrollFleet, place: UnitPlace, { from, limit, isWanted }: HostPage) {
   const hosts: object[] = [];
   let next: number | null = null;
-  passHosts(fleet, place, ({ index, records, current }) => {
+  passHosts(fleet, place, ({ index, records, current, isSilent }) => {
     const failed = records.failed[index] ?? 0;
     const trouble = fleet.troubles.find(place.packageName, index, records);
-    if (index < from || !isWanted(failed, trouble)) return;
+    if (index < from || !isWanted(failed, trouble, isSilent)) return;
     if (hosts.length >= limit) {
       next ??= index;
       return;

@@ -59,16 +59,24 @@ function nameProgress({ state }: UnitUpdate, counts: DecisionCounts): ProgressRo
 function explainState(
   fleet: SlowrollFleet,
   place: UnitPlace,
-  { reason }: UnitUpdate,
+  { reason, state }: UnitUpdate,
   counts: DecisionCounts,
 ): { reason?: string } {
   if (reason !== undefined) return { reason };
-  const { unknown, troubled } = counts;
+  const { unknown, troubled, silent } = counts;
   const parts = [
     ...(unknown > 0 ? [`unknown: ${unknown} hosts have not polled since the server started`] : []),
     ...(troubled > 0 ? [explainTroubled(fleet, place, counts)] : []),
+    ...(silent > 0 && state === 'active' ? [nameSilent(fleet, counts)] : []),
   ];
   return parts.length === 0 ? {} : { reason: parts.join('; ') };
+}
+
+/** `silent: shop-1, shop-2, shop-3, shop-4, shop-5 and 7 more` */
+function nameSilent({ hosts }: SlowrollFleet, { silent, silentFirst }: DecisionCounts): string {
+  const more = silent - silentFirst.length;
+  const names = silentFirst.map((index) => hosts.table.nameHost(index)).join(', ');
+  return `silent: ${names}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** `in trouble, and tried again: 3 (disk-full 2, network 1), such as shop-1 since 2026-11-30T12:00:00.000Z: no space` */
