@@ -5,7 +5,7 @@ import type { HostRecords } from './hostRecords';
 /** A host that tries again, as `GET /hosts` shows it. */
 export interface HostTrouble {
   readonly cause: TroubleCause;
-  /** When this server first heard of it, in ms since the epoch: clocks of hosts may be wrong. */
+  /** The time of its first report, in ms since the epoch by the clock of this server: those of hosts may be wrong. */
   readonly since: number;
   /** The words of the agent; undefined after a restart of this process, and for hosts beyond a limit. */
   readonly reason?: string;
