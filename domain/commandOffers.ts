@@ -1,11 +1,12 @@
 import { parseId } from './ids';
-import type { Verb } from './verbs';
+import { offersRerun } from './release/rerun';
+import type { StartVerb, Verb } from './verbs';
 import type { AcceptedVerbs, ActionView, DeployStatus, PipelineStatus, ReleaseStatus } from './views';
 
 /** The commands that a pipeline, release or deploy accepts now. The rights of a person are decided elsewhere. */
 
 export interface OfferedCommand {
-  readonly verb: Verb;
+  readonly verb: Verb | StartVerb;
   /** The id of what gets it: `kvstore`, `kvstore/12`, `kvstore/12/deploy`. */
   readonly target: string;
   /** For a pick. */
@@ -26,12 +27,16 @@ const MOST_CHOICES = 20;
 const toOfferedCommands = (accepts: AcceptedVerbs | undefined, target: string): OfferedCommand[] =>
   Object.entries(accepts ?? {}).map(([verb, effect]) => ({ verb: verb as Verb, target, effect }));
 
+const START_EFFECT = 'a new release starts; inputs without a version take the latest that is known';
+
 /** Without inputs that only the status knows, a verb is offered once for each of their values. */
-export function listPipelineOffers({ id, accepts, knownBad, offers = [] }: PipelineStatus): OfferedCommand[] {
+export function listPipelineOffers(pipeline: PipelineStatus): OfferedCommand[] {
+  const { id, accepts, knownBad, retired, offers = [] } = pipeline;
   if (accepts === undefined) return [];
   const users = [...new Set(offers.flatMap((offer) => offer.users.map(({ user }) => user)))];
   const effect = 'its offers no longer wait for that deploy; if it runs again and wishes for them, it is a user again';
   return [
+    ...(retired === undefined ? [{ verb: 'release', target: id, effect: START_EFFECT } as const] : []),
     ...toOfferedCommands(accepts, id).flatMap((offer) =>
       offer.verb === 'allow-artifact'
         ? knownBad
@@ -55,16 +60,36 @@ export function listDeployOffers(deploy: DeployStatus): OfferedCommand[] {
 }
 
 /**
+ * Whether a release can run again: as far as it knows itself, and by the records of its pipeline, without which nothing
+ * is certain.
+ */
+function isRerunnable(
+  release: ReleaseStatus,
+  deploys: readonly DeployStatus[],
+  pipeline: Pick<PipelineStatus, 'rerunnable'> | null,
+): boolean {
+  const isReverted = deploys.some(({ outcome }) => outcome === 'reverted');
+  return offersRerun(release, isReverted) && (pipeline?.rerunnable ?? []).includes(release.number);
+}
+
+/**
  * The commands of a release and of its actions. One that would go to its only running deploy names that deploy, as the
  * client does.
  */
-export function listReleaseOffers(release: ReleaseStatus, deploys: readonly DeployStatus[]): OfferedCommand[] {
+export function listReleaseOffers(
+  release: ReleaseStatus,
+  deploys: readonly DeployStatus[],
+  pipeline: Pick<PipelineStatus, 'rerunnable'> | null = null,
+): OfferedCommand[] {
   const { id, state, endedAt, accepts, children, actions, undone, trigger } = release;
   if (state === 'queued') return [{ verb: 'cancel', target: id, effect: 'it leaves the queue and never starts' }];
   if (endedAt !== null) {
     const isBack = undone === undefined && trigger.kind !== 'undeploy' && actions.some(hasDeployed);
     const hasOpenChildren = children != null && ['selecting', 'first', 'running'].includes(children.state);
     return [
+      ...(isRerunnable(release, deploys, pipeline)
+        ? [{ verb: 'rerun', target: id, effect: RERUN_EFFECT } as const]
+        : []),
       ...(isBack ? [offerRollback(id)] : []),
       ...(hasOpenChildren
         ? [{ verb: 'cancel', target: id, effect: 'no further child starts, and running ones are cancelled' } as const]
@@ -76,6 +101,8 @@ export function listReleaseOffers(release: ReleaseStatus, deploys: readonly Depl
   const deployed = only === undefined ? [] : listDeployOffers(only).filter(({ verb }) => goesToDeploy(release, verb));
   return [...actions.flatMap((action) => listActionOffers(id, action)), ...own, ...deployed];
 }
+
+const RERUN_EFFECT = 'a new release with the same inputs repeats what has not succeeded';
 
 /** Whether it is a deploy that has succeeded. */
 export const hasDeployed = ({ deploy, state }: ActionView): boolean => deploy !== null && state === 'succeeded';
@@ -89,7 +116,7 @@ function findOnlyDeploy({ actions }: ReleaseStatus, deploys: readonly DeployStat
 }
 
 /** A paused release is resumed as a whole, and a revert covers deploys that have succeeded. */
-function goesToDeploy({ state, actions }: ReleaseStatus, verb: Verb): boolean {
+function goesToDeploy({ state, actions }: ReleaseStatus, verb: OfferedCommand['verb']): boolean {
   if (verb === 'resume') return state !== 'paused';
   if (verb === 'revert') return !actions.some(hasDeployed);
   return verb === 'pause' || verb === 'cancel';

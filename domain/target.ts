@@ -1,6 +1,6 @@
 import { conveyorError } from './errors';
 import { parseId, type Id } from './ids';
-import { isPipelineVerb, type Verb } from './verbs';
+import { isPipelineVerb, isStartVerb, type StartVerb, type Verb } from './verbs';
 
 /** Parses an id that a person typed. @throws ConveyorError `invalid-id` */
 export function requireId(text: string): Id {
@@ -11,11 +11,12 @@ export function requireId(text: string): Id {
 }
 
 /** Parses an id to which the verb applies. @throws ConveyorError `invalid-id` */
-export function requireTarget(text: string, verb: Verb): Id {
+export function requireTarget(text: string, verb: Verb | StartVerb): Id {
   const id = requireId(text);
-  if (isPipelineVerb(verb) && id.kind !== 'pipeline')
+  const isOfPipeline = isStartVerb(verb) ? verb === 'release' : isPipelineVerb(verb);
+  if (isOfPipeline && id.kind !== 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `the id of a pipeline, which ${verb} needs` });
-  if (!isPipelineVerb(verb) && id.kind === 'pipeline')
+  if (!isOfPipeline && id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
   return id;
 }

@@ -219,6 +219,11 @@ export type DeployVerb = VerbOf<'deploy'>;
 export type ReleaseVerb = VerbOf<'release'>;
 export type PipelineVerb = VerbOf<'pipeline'>;
 
+/** Verbs that start a release. They are updates of a pipeline with inputs of their own, so they have no row above. */
+export const START_VERBS = ['release', 'rerun'] as const;
+export type StartVerb = (typeof START_VERBS)[number];
+export const isStartVerb = (verb: Verb | StartVerb): verb is StartVerb => START_VERBS.some((one) => one === verb);
+
 export const ALL_VERBS = Object.keys(VERBS) as Verb[];
 export const verbRow = (verb: Verb): VerbRow => VERBS[verb];
 

@@ -28,7 +28,7 @@ export interface Trigger {
   readonly notBad?: true;
   /** rollback: to a version that is good only according to an import, so it has to pass the rules like any release. */
   readonly imported?: true;
-  /** emergency, undeploy, and a rerun: the reason. */
+  /** The reason of a person; always there for an emergency and an undeploy. */
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
   readonly parent?: string;
@@ -745,6 +745,8 @@ export interface PipelineStatus extends PipelineSummary {
   /** Units left behind; nothing retries them automatically. */
   readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];
+  /** The numbers of those that can run again now; missing if there are none. */
+  readonly rerunnable?: readonly number[];
   readonly commands: readonly CommandRecord[];
   /** The actor and time of the last import of records from a file. */
   readonly imported?: { readonly actor: string; readonly at: string };

@@ -2,10 +2,10 @@ import { formatCommandLine } from '../domain/commandOffers';
 import { HOUR_MS } from '../domain/milliseconds';
 import { escapeUnsafe } from '../domain/plainText';
 import { formatTime, formatDuration } from '../domain/text';
-import { INPUTS, inputRow, verbRow, type InputName } from '../domain/verbs';
+import { INPUTS, inputRow, isStartVerb, verbRow, type InputName } from '../domain/verbs';
 import { describeCommand } from '../render/commandWords';
 import { forPeople } from '../render/times';
-import { getCommandPath, getPagePath, type Frame } from './frame';
+import { getCommandPath, getPagePath, toVersionField, type Frame } from './frame';
 import type { CommandModel } from './models';
 import { NamedInputs } from './parts/buttons';
 import { Layout, toDocument } from './parts/layout';
@@ -62,12 +62,14 @@ interface FormProps {
 function ConfirmForm({ model, frame }: FormProps) {
   const { command, given, seen } = model;
   const named: readonly string[] = ['approve', 'artifact', 'user', 'phase', 'action'];
-  const inputs = verbRow(command.verb).inputs.filter((name) => !named.includes(name));
+  const { verb } = command;
+  const inputs = isStartVerb(verb) ? [] : verbRow(verb).inputs.filter((name) => !named.includes(name));
   return (
     <form id="confirm" class="confirm" method="post" action={getCommandPath(command)}>
       <input type="hidden" name="csrf" value={frame.csrf ?? ''} />
       <input type="hidden" name="seen" value={seen} />
       <NamedInputs command={command} />
+      <StartInputs model={model} />
       {inputs.map((name) => (
         <InputField name={name} model={model} nowMs={frame.view.now} />
       ))}
@@ -84,6 +86,30 @@ function ConfirmForm({ model, frame }: FormProps) {
         <a href={getPagePath(command.target)}>Do nothing</a>
       </div>
     </form>
+  );
+}
+
+/** The versions of a new release, and the key by which a form that is sent twice is known. */
+function StartInputs({ model: { start, given } }: Pick<FormProps, 'model'>) {
+  if (start === undefined) return null;
+  return (
+    <>
+      <input type="hidden" name="key" value={start.key} />
+      {start.inputs.map(({ name, latest }) => (
+        <label>
+          <span>
+            Version of <bdi>{name}</bdi>
+            {latest === null ? ' (none is known yet)' : ' (empty: the latest)'}
+          </span>
+          <input
+            name={toVersionField(name)}
+            value={escapeUnsafe(given[toVersionField(name)] ?? '')}
+            placeholder={escapeUnsafe(latest ?? '')}
+            required={latest === null}
+          />
+        </label>
+      ))}
+    </>
   );
 }
 

@@ -32,5 +32,8 @@ export function getTwinPath(path: string): string {
 export const getCommandPath = ({ target, verb }: Pick<OfferedCommand, 'target' | 'verb'>): string =>
   `${getPagePath(target)}/commands/${verb}`;
 
+/** The field for the version of an input: `version.source`. */
+export const toVersionField = (input: string): string => `version.${input}`;
+
 /** The page of a pipeline, release or deploy, by its id. */
 export const getPagePath = (id: string): string => `/${id.includes('/') ? 'releases' : 'pipelines'}/${id}`;

@@ -95,6 +95,16 @@ export interface CommandModel {
   readonly refusal: Pick<ProblemModel, 'message' | 'hint'> | null;
   /** The names of the checks that may be skipped. */
   readonly checks: readonly string[];
+  /** For a verb that starts a release. */
+  readonly start?: StartFields;
+}
+
+/** The fields of a form that starts a release. */
+export interface StartFields {
+  /** A form that is sent twice starts one release. */
+  readonly key: string;
+  /** The inputs that the person may give a version; an empty field takes the latest one, if it is known. */
+  readonly inputs: readonly { readonly name: string; readonly latest: string | null }[];
 }
 
 export interface PipelineModel extends MaybeStale, WithButtons {
@@ -109,6 +119,8 @@ export interface PipelineModel extends MaybeStale, WithButtons {
 
 export interface ReleaseModel extends MaybeStale, WithButtons {
   readonly release: ReleaseStatus;
+  /** The records of its pipeline by which it can run again; null if they are not known, or not needed. */
+  readonly pipeline?: Pick<PipelineStatus, 'rerunnable'> | null;
   readonly waits: readonly WaitView[];
   readonly deploys: readonly DeployStatus[];
 }

@@ -1,8 +1,8 @@
 import type { OfferedCommand } from '../domain/commandOffers';
-import type { Verb } from '../domain/verbs';
+import type { StartVerb, Verb } from '../domain/verbs';
 
 /** The verbs as people read them on a button. */
-const VERB_WORDS: { readonly [V in Verb]?: string } = {
+const VERB_WORDS: { readonly [V in Verb | StartVerb]?: string } = {
   'skip-phase': 'Skip phase',
   'skip-bake': 'Skip the bake',
   'skip-health-check': 'Skip a health check',

@@ -2,11 +2,14 @@ import { formatIdentity } from '../domain/artifact';
 import { hasDeployed, type OfferedCommand } from '../domain/commandOffers';
 import { computeTotals } from '../domain/deploy/counts';
 import { conjugate, formatDuration, joinWords, plural } from '../domain/text';
+import { mayCarryOver } from '../domain/release/rerun';
 import type { ActionView, DeployStatus, PhaseView, PipelineStatus, ReleaseStatus } from '../domain/views';
 
 /** The things that a command would change, as far as they are known. */
 export interface CommandScene {
   readonly pipeline: PipelineStatus | null;
+  /** The inputs of the pipeline, if it gets the command. */
+  readonly takes?: readonly string[];
   readonly release: ReleaseStatus | null;
   /** The deploys of the release; only the one that gets the command, if one does. */
   readonly deploys: readonly DeployStatus[];
@@ -211,7 +214,29 @@ const describeStop: DescribeConsequences = (scene) => {
   ];
 };
 
+function describeRerun({ release }: CommandScene): string[] {
+  const { actions = [], artifacts = [] } = release ?? {};
+  const inputs = artifacts.filter(({ producedBy }) => producedBy === undefined);
+  const kept = actions.filter(mayCarryOver).length;
+  const again = actions.length - kept;
+  return [
+    `It takes ${inputs.length === 0 ? 'no version' : listNames(inputs.map(formatIdentity))}, as before.`,
+    `${plural(again, 'action')} ${conjugate(again, 'run')} again; the results of ${plural(kept, 'other')} are taken over if nothing before them changes.`,
+  ];
+}
+
+function describeNewRelease(scene: CommandScene): string[] {
+  const known = scene.pipeline?.inputs ?? [];
+  return [
+    known.length === 0
+      ? 'No version is known yet.'
+      : `The latest ${known.length === 1 ? 'version is' : 'versions are'} ${listNames(known.map(formatIdentity))}.`,
+    describeUnderWay(scene),
+  ];
+}
+
 const RELEASE_EFFECTS: typeof PART_EFFECTS = {
+  rerun: describeRerun,
   pause: (scene) => {
     const { running, ahead } = countActions(scene);
     return [
@@ -257,6 +282,7 @@ const listProduction = ({ pipeline }: CommandScene): string[] =>
   Object.entries(pipeline?.lastGood ?? {}).map(([action, { version }]) => `${action} with ${version}`);
 
 const PIPELINE_EFFECTS: typeof PART_EFFECTS = {
+  release: describeNewRelease,
   hold: (scene) => [describeUnderWay(scene)],
   freeze: (scene) => [describeUnderWay(scene)],
   unhold: (scene) => [describeWaitEnds(scene, 'held')],

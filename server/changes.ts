@@ -37,7 +37,7 @@ export const pushedAnswer = startedAnswer.extend({
   approvals: z.number().int().optional().describe('the number of other owners who have to approve it first'),
 });
 
-export const submitRequest = releaseRequest.omit({ trigger: true });
+export const submitRequest = releaseRequest.omit({ trigger: true, reason: true });
 
 export const submittedAnswer = z.object({
   id: z.string().nullable().describe('null while other inputs have no value, or if a person starts releases'),

@@ -22,6 +22,7 @@ export const releaseRequest = z.strictObject({
     )
     .default([]),
   trigger: triggerKind,
+  reason: z.string().trim().min(1).optional().describe('why; it is recorded'),
   idempotencyKey: key
     .optional()
     .describe('repeating a key returns the same release; the header Idempotency-Key does the same'),
@@ -29,7 +30,7 @@ export const releaseRequest = z.strictObject({
 
 export const rerunRequest = z.strictObject({
   trigger: triggerKind,
-  reason: z.string().trim().min(1).optional().describe('why; it is recorded'),
+  reason: releaseRequest.shape.reason,
   idempotencyKey: releaseRequest.shape.idempotencyKey,
 });
 
@@ -262,6 +263,7 @@ export const pipelineAnswer = z.looseObject({
   offers: pipelineOffers.optional().describe('to other pipelines, with the deploys that use them'),
   brokenUses,
   releases: z.array(z.looseObject(releaseFields)),
+  rerunnable: z.array(z.number().int()).optional().describe('the releases among them that can run again now'),
 });
 
 export const deployAnswer = z.looseObject({

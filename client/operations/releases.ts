@@ -21,16 +21,18 @@ const guardSubmission = (ask: (gate: PermissionGate, pipeline: string, trigger: 
     await gate.requireSigned(pipeline, artifacts);
     return [pipeline, artifacts, under(trigger, by)];
   },
-  audit: (...[pipeline, artifacts, { actor }]: SubmissionArguments) => buildSubmissionEntry(actor, pipeline, artifacts),
+  audit: (...[pipeline, artifacts, { actor, reason }]: SubmissionArguments) => ({
+    ...{ ...buildSubmissionEntry(actor, pipeline, artifacts), reason: reason ?? null },
+  }),
 });
 
 /** Operations that start releases, commands, and looks at runs. */
 export const RELEASE_OPERATIONS = {
   release: {
     route: 'POST /v1/pipelines/{name}/releases',
-    request: (name, artifacts, { kind, key }) => ({
+    request: (name, artifacts, { kind, key, reason }) => ({
       ...{ params: { name }, key },
-      body: { artifacts, trigger: kind === 'manual' ? kind : 'api' },
+      body: { artifacts, trigger: kind === 'manual' ? kind : 'api', reason },
     }),
     access: 'release',
     ...guardSubmission((gate, pipeline, trigger) => gate.toRelease(pipeline, trigger)),

@@ -43,6 +43,12 @@ export function whyNotRerun(state: PipelineState, of: number): NoRerun | undefin
   return why === undefined ? undefined : { why, instead: suggestInstead(state, row) };
 }
 
+/** Whether a request would start another rerun: none is under way, nothing stands against it, and no artifact is known-bad. */
+export const canRerun = (state: PipelineState, { number, artifacts }: HistoryRow): boolean =>
+  rerunUnderWay(state, number) === undefined &&
+  whyNotRerun(state, number) === undefined &&
+  findBadArtifact(state, number, artifacts) === undefined;
+
 function findRerunObstacle(state: PipelineState, row: HistoryRow): string | undefined {
   if (row.state === 'succeeded') return 'it succeeded, so there is nothing to run again';
   if (NOT_RERUN.has(row.trigger.kind)) return `it is ${KINDS[row.trigger.kind] ?? 'no ordinary release'}`;

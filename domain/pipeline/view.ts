@@ -23,6 +23,7 @@ import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
 import { startable, whyQueued } from './queue';
 import { lastOwn, findReplacingRelease } from './replacement';
+import { canRerun } from './rerun';
 import { isQueued } from './room';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
 import { findUndoing, withReplaced, withUndone } from './undone';
@@ -65,6 +66,8 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
   const { mode, gates, timezone } = spec.schedule;
   const next = nextOpening(state, nowMs);
   const behind = listBehind(state);
+  const recent = history.slice(-RECENT);
+  const rerunnable = recent.filter((row) => canRerun(state, row)).map(({ number }) => number);
   const lastGood = Object.entries(good).flatMap(([action, deploys]) => {
     const last = lastOwn(deploys);
     const undoing = findUndoing(state, action);
@@ -86,9 +89,10 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     knownBad,
     lastGood: Object.fromEntries(lastGood),
     ...(behind.length > 0 ? { behind } : {}),
-    releases: [...history.slice(-RECENT), ...active.map((release) => summary(spec.pipeline, release))].sort(
+    releases: [...recent, ...active.map((release) => summary(spec.pipeline, release))].sort(
       (a, b) => a.number - b.number,
     ),
+    ...(rerunnable.length > 0 ? { rerunnable } : {}),
     commands,
     ...(state.imported ? { imported: { actor: state.imported.actor, at: state.imported.at } } : {}),
     accepts: collectPipelineVerbs(state, nowMs),

@@ -1,6 +1,6 @@
 import { formatIdentity, type Artifact } from '../artifact';
-import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
-import type { ActionState, ReleaseSummary } from '../views';
+import type { PipelineSpec } from '../spec/pipeline';
+import type { ActionState, ActionView, ReleaseSummary } from '../views';
 import { dependencies, resolveInputs } from './graph';
 import type { ActionRecord, ReleaseInput, ReleaseRecord } from './state';
 
@@ -68,7 +68,11 @@ export function recallResults(actions: PipelineSpec['actions'], before: Recollec
   return { previous: before.previous, states: Object.fromEntries(states), carried: Object.fromEntries(carried) };
 }
 
-const DONE_AGAIN: ReadonlySet<ActionSpec['type']> = new Set(['deploy', 'canary', 'manual-pick', 'wait-for']);
+const DONE_AGAIN: ReadonlySet<string> = new Set(['deploy', 'canary', 'manual-pick', 'wait-for']);
+
+/** Whether a rerun may take over the result of an action, as far as its name and end tell. */
+export const mayCarryOver = ({ type, state }: Pick<ActionView, 'type' | 'state'>): boolean =>
+  state === 'succeeded' && !DONE_AGAIN.has(type);
 
 /** The same text for the same definition, with its keys in any order. */
 const canonical = (value: unknown): string =>

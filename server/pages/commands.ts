@@ -4,7 +4,7 @@ import { isSameOffer, listDeployOffers, listPipelineOffers, listReleaseOffers } 
 import type { OfferedCommand } from '../../domain/commandOffers';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { requireId } from '../../domain/target';
-import { ALL_VERBS, INPUTS, inputRow, type InputName } from '../../domain/verbs';
+import { ALL_VERBS, INPUTS, inputRow, isStartVerb, START_VERBS, type InputName } from '../../domain/verbs';
 import { renderCommandPage } from '../../pages/command';
 import { getPagePath, type Frame } from '../../pages/frame';
 import type { ButtonsModel, CommandModel, DeployModel, PipelineModel, ReleaseModel } from '../../pages/models';
@@ -20,6 +20,7 @@ import type { Sessions } from '../sessions';
 import { refuseForm, type PageEnv } from '../sessions/viewer';
 import type { KeyedQueue } from '../turns';
 import type { PageReads } from './reads';
+import { buildStartFields, startFromForm } from './starts';
 
 /** The parts of a server behind the buttons of pages. */
 export interface CommandPages {
@@ -77,15 +78,21 @@ async function takePageCommand(c: FormContext, pages: CommandPages): Promise<Res
       return answerCommand(c, pages, { ...found, error: createStaleError(asked) }, given);
   }
   try {
-    const { id, effect } = await pages.turns.run(asked.target, async () =>
-      caller.client.command(asked.target, asked.verb, buildCommand(parseInputs(form), asked.verb, caller.principal)),
-    );
+    const { id, effect } = await giveCommand(pages, asked, caller, form);
     pages.reads.forget();
     const done = await pages.sessions?.notices.seal(session.id, `${id}: ${effect}`);
     return c.redirect(`${getPagePath(asked.target)}?done=${done ?? ''}`, 303);
   } catch (error) {
     return answerCommand(c, pages, { ...found, error }, given);
   }
+}
+
+function giveCommand({ turns }: CommandPages, asked: NamedCommand, caller: Caller, form: URLSearchParams) {
+  const { verb, target } = asked;
+  if (isStartVerb(verb)) return startFromForm(turns, caller, { verb, target }, form);
+  return turns.run(target, async () =>
+    caller.client.command(target, verb, buildCommand(parseInputs(form), verb, caller.principal)),
+  );
 }
 
 type NamedCommand = Omit<OfferedCommand, 'effect'>;
@@ -130,10 +137,15 @@ const createStaleError = ({ verb, target }: NamedCommand) =>
     why: 'its effect is another one since you opened the form; it is shown now',
   });
 
-/** Changes if the command would do something else; an approval covers exactly the artifacts that the person saw. */
-const toFingerprint = (offer: OfferedCommand, { release }: CommandScene): string =>
+/** Changes if the command would do something else; an approval and a release cover exactly the artifacts that the person saw. */
+const toFingerprint = (offer: OfferedCommand, { release, pipeline }: CommandScene): string =>
   createHash('sha256')
-    .update(JSON.stringify([offer, offer.verb === 'pick' ? release?.artifacts : null]))
+    .update(
+      JSON.stringify([
+        offer,
+        offer.verb === 'pick' ? release?.artifacts : offer.verb === 'release' ? pipeline?.inputs : null,
+      ]),
+    )
     .digest('base64url')
     .slice(0, 22);
 
@@ -151,6 +163,7 @@ async function answerCommand(
     ...{ effect: offer?.effect ?? null, seen, given, checks },
     consequences: offer === null ? [] : describeConsequences(scene, offer),
     refusal: failure ?? null,
+    ...(isStartVerb(asked.verb) ? { start: buildStartFields(asked.verb, scene, given) } : {}),
   };
   c.header('cache-control', 'private, no-store');
   return c.html(renderCommandPage(model, await toFrame(c)), failure?.status ?? 200);
@@ -161,7 +174,7 @@ function readNamedCommand(c: FormContext, read: (name: string) => string | undef
   const params = c.req.param() as Readonly<Record<string, string | undefined>>;
   const { name, pipeline = name ?? '', n, action, verb: given } = params;
   const parts = [pipeline, n, action].filter((part) => part !== undefined);
-  const [target, verb] = [parts.join('/'), ALL_VERBS.find((one) => one === given)];
+  const [target, verb] = [parts.join('/'), [...ALL_VERBS, ...START_VERBS].find((one) => one === given)];
   if (verb === undefined) throw conveyorError('not-found', { what: `verb ${given ?? ''}` });
   if (parts.some((part) => part.includes('/'))) throw invalidId(target);
   requireId(target);
@@ -224,6 +237,7 @@ async function decideOrRefuse(reads: PageReads, deps: CommandPages['deps'], call
 /** The offers of the pages; information that is old offers nothing. */
 export const listModelOffers = {
   pipeline: ({ pipeline, stale }: PipelineModel) => (stale === null ? listPipelineOffers(pipeline) : []),
-  release: ({ release, deploys, stale }: ReleaseModel) => (stale === null ? listReleaseOffers(release, deploys) : []),
+  release: ({ release, deploys, pipeline = null, stale }: ReleaseModel) =>
+    stale === null ? listReleaseOffers(release, deploys, pipeline) : [],
   deploy: ({ deploy, stale }: DeployModel) => (stale === null ? listDeployOffers(deploy) : []),
 };

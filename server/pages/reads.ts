@@ -136,7 +136,14 @@ export class PageReads {
       return { release: { ...EMPTY_RELEASE, ...(status as ReleaseStatus) }, stale, waits: [], deploys: [] };
     const { release, waits, deploys } = await takeSnapshot(this.shared, id, null);
     if (release === null) throw conveyorError('invalid-id', { text: id, expected: 'the id of a release' });
-    return { release, stale, waits, deploys };
+    const pipeline = release.endedAt === null ? null : await this.records(release.pipeline);
+    return { release, pipeline, stale, waits, deploys };
+  }
+
+  /** The records by which a release of a pipeline can run again; null if they do not come in time. */
+  private async records(pipeline: string): Promise<ReleaseModel['pipeline']> {
+    const status = await unlessLate(this.looks.status(pipeline));
+    return status?.kind !== 'pipeline' ? null : { rerunnable: status.rerunnable ?? [] };
   }
 
   /** The facts of decisions about callers, shared as other reads are. */
@@ -159,7 +166,8 @@ export class PageReads {
     };
     if (id.kind === 'pipeline') {
       const status = { ...EMPTY_PIPELINE, ...((await this.looks.status(id.pipeline)) as PipelineStatus) };
-      const scene = { ...known, pipeline: status, release: null, deploys: [], holdsOnRevert: null };
+      const takes = Object.keys((await unlessLate(this.facts.spec(id.pipeline)))?.artifacts ?? {});
+      const scene = { ...known, pipeline: status, takes, release: null, deploys: [], holdsOnRevert: null };
       return { scene, offers: listPipelineOffers(status) };
     }
     const spec = unlessLate(this.facts.spec(id.pipeline));
@@ -167,7 +175,7 @@ export class PageReads {
     const holds = (await spec)?.releases;
     const holdsOnRevert = holds === undefined ? null : holds.onRevert !== 'continue';
     if (release === null) return { scene: { ...known, release, deploys, holdsOnRevert }, offers: [] };
-    const offers = listReleaseOffers(release, deploys);
+    const offers = listReleaseOffers(release, deploys, known.pipeline);
     if (id.kind === 'release') return { scene: { ...known, release, deploys, holdsOnRevert }, offers };
     const target = `${release.id}/${id.action}`;
     const own = deploys.filter((deploy) => deploy.id === target);

@@ -73,9 +73,12 @@ export const PIPELINE_ROUTES: readonly ApiRoute[] = [
     summary: 'Starts a release of some artifact versions',
     ...{ request: schemas.releaseRequest, answer: schemas.startedAnswer },
     run: async ({ c, deps, client, actor, body }) => {
-      const { artifacts, trigger: kind, idempotencyKey } = await body();
+      const { artifacts, trigger: kind, reason, idempotencyKey } = await body();
       const given = parseArtifacts(artifacts);
-      const [pipeline, trigger] = [pipelineParam(c), { kind, actor, key: requestKey(c, idempotencyKey) } as const];
+      const why = reason === undefined ? {} : { reason };
+      rejectInvalidInput(unfitCommand({ actor, ...why }));
+      const trigger = { kind, actor, key: requestKey(c, idempotencyKey), ...why } as const;
+      const pipeline = pipelineParam(c);
       return deps.turns.run(pipeline, () => client.release(pipeline, given, trigger));
     },
   }),

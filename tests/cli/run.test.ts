@@ -360,13 +360,22 @@ describe('releasing', () => {
       status: () => Promise.resolve(release()),
     };
     const ran = await run(
-      ['release', 'kvstore', '-a', 'executable=kv:13,digest=sha256:a=,branch=main', '--idempotency-key', 'k'],
+      [
+        'release',
+        'kvstore',
+        '-a',
+        'executable=kv:13,digest=sha256:a=,branch=main',
+        '--idempotency-key',
+        'k',
+        '-r',
+        'fix',
+      ],
       { client },
     );
     expect(given).toEqual([
       'kvstore',
       [{ name: 'executable', kind: 'executable', version: 'kv:13', digest: 'sha256:a=', metadata: { branch: 'main' } }],
-      { kind: 'manual', actor: 'user:alice', key: 'k' },
+      { kind: 'manual', actor: 'user:alice', key: 'k', reason: 'fix' },
     ]);
     expect(ran.out).toBe('✔ started kvstore/13\nWeb UI  http://localhost:8233/r\nNext    conveyor watch kvstore/13\n');
   });

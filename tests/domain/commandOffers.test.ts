@@ -70,6 +70,15 @@ describe('the commands of a release', () => {
   });
 });
 
+test.each<[string, Partial<ReleaseStatus>, readonly number[], boolean]>([
+  ['failed, and that its pipeline would run again', {}, [13], true],
+  ['failed, but that its pipeline would not run again', {}, [12], false],
+  ['succeeded', { state: 'succeeded' }, [13], false],
+])('a release that %s has a rerun accordingly', (_name, over, rerunnable, isOffered) => {
+  const given = ended({ state: 'failed', actions: [action({ state: 'failed' })], ...over });
+  expect(lines(listReleaseOffers(given, [], { rerunnable })).includes('rerun kvstore/13')).toBe(isOffered);
+});
+
 test('the commands of a deploy name the phase that a person sees', () => {
   expect(lines(listDeployOffers(running()))).toEqual([
     ...['pause', 'cancel', 'revert'].map((verb) => `${verb} kvstore/13/deploy`),
@@ -87,7 +96,13 @@ test('a deploy that has ended can be undone only if it succeeded and is not undo
 
 test('the commands of a pipeline name each known-bad artifact, and each user of its offers', () => {
   expect(lines(listPipelineOffers(busyPipeline()))).toEqual([
-    ...['unhold kvstore', 'freeze kvstore', 'allow-artifact kvstore executable@kv:11', 'undeploy kvstore'],
+    ...[
+      'release kvstore',
+      'unhold kvstore',
+      'freeze kvstore',
+      'allow-artifact kvstore executable@kv:11',
+      'undeploy kvstore',
+    ],
     'end-use kvstore shop/deploy',
   ]);
   expect(listPipelineOffers(pipeline())).toEqual([]);

@@ -3,6 +3,7 @@ import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { thinQueue, startable } from '../../../domain/pipeline/queue';
 import { refuseRelease, refuseRerun } from '../../../domain/pipeline/requests';
 import { rerunCreated } from '../../../domain/pipeline/rerun';
+import { pipelineStatus } from '../../../domain/pipeline/view';
 import { queueRelease, isKnownBad, markReleaseRunning, type PipelineState } from '../../../domain/pipeline/state';
 import { findCarriedOver, recallResults, type Recollection } from '../../../domain/release/rerun';
 import { newRelease, withAction, type ActionRecord, type ReleaseRecord } from '../../../domain/release/state';
@@ -33,6 +34,12 @@ describe('a release is run again', () => {
     const twice = recordRelease(markReleaseRunning(state, 2), { ...resultOf(2, [], [KV2]), state: 'failed' }, NOW);
     expect(twice.history.at(-1)).toMatchObject({ number: 2, rerunOf: 1, place: 1 });
     expect(rerun(twice, 2).active).toMatchObject([{ number: 3, rerunOf: 2, place: 1 }]);
+  });
+
+  test('and the status of its pipeline says which releases that are, until one is under way', () => {
+    expect(pipelineStatus(failed(), NOW).rerunnable).toEqual([1]);
+    expect(pipelineStatus(rerun(failed()), NOW).rerunnable).toBeUndefined();
+    expect(pipelineStatus(failed({}, { ...manual(), kind: 'rollback' }), NOW).rerunnable).toBeUndefined();
   });
 
   test('without its old input becoming the latest', () => {
