@@ -11,14 +11,10 @@ export const LIVE_SCRIPT = String.raw`'use strict';
   let [seen, source, failures, refreshing, isLate] = [meta.content, null, 0, 0, false];
   let [readAt, away] = [new Date(), 0];
 
-  const say = (text) => {
-    if (note.textContent !== text) note.textContent = text;
-  };
+  const say = (text) => void (note.textContent === text || (note.textContent = text));
   const sayOld = (why, since = readAt) =>
     say('⚠ This page is as of ' + since.toISOString().slice(0, 19) + 'Z: ' + why + '. It is tried again.');
-  const lose = (why) => {
-    if (away === 0) away = setTimeout(() => sayOld(why), 8000);
-  };
+  const lose = (why) => void (away ||= setTimeout(() => sayOld(why), 8000));
   const regain = () => {
     clearTimeout(away);
     [away, failures] = [0, 0];
@@ -110,32 +106,39 @@ export const LIVE_SCRIPT = String.raw`'use strict';
       if (name !== 'open' && here.getAttribute(name) !== value) here.setAttribute(name, value);
     syncChildren(here, next);
   };
+  const keyOf = (node) =>
+    node.id || node.nodeName + ((node.nodeName === 'TR' && node.querySelector('a')?.href) || node.textContent);
+  const isAhead = (at, key) => at !== null && (keyOf(at) === key || isAhead(at.nextSibling, key));
+  const drop = (node) => {
+    const after = node.nextSibling;
+    node.remove();
+    return after;
+  };
   const syncChildren = (here, next) => {
     const wanted = new Set([...next.children].map(({ id }) => id));
     for (const child of [...here.children]) if (child.id !== '' && !wanted.has(child.id)) child.remove();
     const known = new Map([...here.children].map((child) => [child.id, child]));
     let at = here.firstChild;
+    const later = [...next.childNodes].map(keyOf);
     for (const child of [...next.childNodes]) {
+      const key = later.shift();
+      // A row that is new or gone leaves the others alone: a person may have opened one.
+      const isMoved = (node) => node !== null && !child.id && keyOf(node) !== key;
+      while (isMoved(at) && !later.includes(keyOf(at)) && isAhead(at, key)) at = drop(at);
       const same = child.id ? known.get(child.id) : undefined;
       if (same !== undefined && same !== at && isAlike(same, child)) here.insertBefore(same, at);
       const match = same ?? at;
-      if (match === null || !isAlike(match, child)) {
+      if (match === null || !isAlike(match, child) || (isMoved(match) && later.includes(keyOf(match)))) {
         here.insertBefore(document.importNode(child, true), at);
         continue;
       }
       at = match.nextSibling;
       sync(match, child);
     }
-    while (at !== null) {
-      const rest = at.nextSibling;
-      at.remove();
-      at = rest;
-    }
+    while (at !== null) at = drop(at);
   };
 
-  document.addEventListener('input', ({ target }) => {
-    if (target.form) target.form.dataset.used = '';
-  });
+  document.addEventListener('input', ({ target }) => target.form && (target.form.dataset.used = ''));
   const watch = () => (document.hidden ? close() : connect());
   document.addEventListener('visibilitychange', watch);
   addEventListener('pagehide', close);

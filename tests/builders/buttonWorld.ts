@@ -2,14 +2,18 @@ import { auditClient } from '../../client/auditClient';
 import { guardClient } from '../../client/guard';
 import type { AuditEntry } from '../../domain/audit/record';
 import { createApp } from '../../server/app';
-import type { FrontClient } from '../../server/deps';
+import type { FrontClient, ServerDeps } from '../../server/deps';
 import { CONFIG } from './accessWorld';
 import { pageWorld } from './pageWorld';
 import { specOf } from './pipelineWorld';
 import { Browser, Clock, FakeSignOuts, ORIGIN, server } from './sessionWorld';
 
 /** A server with pages, sessions, rules and an audit; people sign in under any name. */
-export function buttonWorld(over: Partial<FrontClient> = {}, config: object = CONFIG) {
+export function buttonWorld(
+  over: Partial<FrontClient> = {},
+  config: object = CONFIG,
+  more: Partial<Pick<ServerDeps, 'pipelinePage'>> = {},
+) {
   const [clock, signOuts] = [new Clock(), new FakeSignOuts()];
   const given: (readonly [string, string, object])[] = [];
   const { deps } = server({ clock, signOuts, devLogin: true, config });
@@ -28,7 +32,7 @@ export function buttonWorld(over: Partial<FrontClient> = {}, config: object = CO
   };
   const facts = () => ({ policy: deps.config.policy, groups: deps.config.groups });
   const client = auditClient((decided) => guardClient(plain as never, facts, 'api', decided), audit as never, 'api');
-  const app = createApp({ ...deps, client, ...(pipelinePage ? { pipelinePage } : {}) });
+  const app = createApp({ ...deps, client, ...(pipelinePage ? { pipelinePage } : {}), ...more });
   const signIn = async (principal: string): Promise<Browser> => {
     const browser = new Browser({ app }, ORIGIN);
     const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(await (await browser.get('/sign-in')).text()) ?? [];

@@ -6,7 +6,7 @@ import type { DeployStatus } from '../../domain/views';
 import { CONFIG } from '../builders/accessWorld';
 import { buttonWorld } from '../builders/buttonWorld';
 import { revertedDeploy } from '../builders/cliSamples';
-import { pageWorld, running } from '../builders/pageWorld';
+import { listed, pageWorld, running } from '../builders/pageWorld';
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'];
@@ -49,7 +49,7 @@ async function waitUntil(page: Page, expression: string): Promise<void> {
 
 /** A server at a port of this machine whose only deploy is `now`. */
 async function openWorld() {
-  const state = { now: running(), away: false };
+  const state = { now: running(), away: false, pipelines: [listed('kvstore')] };
   const plain = pageWorld();
   const world = buttonWorld(
     {
@@ -63,6 +63,7 @@ async function openWorld() {
       },
     },
     { ...CONFIG, sessions: {} },
+    { pipelinePage: () => Promise.resolve({ pipelines: state.pipelines, next: null, total: null }) },
   );
   const clock = setInterval(() => void (world.clock.ms = Date.now()), 100);
   const server = await new Promise<ServerType>((resolve) => {
@@ -163,6 +164,61 @@ inBrowser('a person with a keyboard', () => {
       await waitUntil(page, 'document.querySelector("#facts").textContent.includes("about to end")');
       expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(focused);
       expect(await page.evaluate('window.kept === document.querySelector("#units")')).toBe(true);
+      await page.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    'keeps the text that a person has opened open, and where they are, while entries come above it',
+    async () => {
+      const { state, origin } = world!;
+      const entry = (nth: number) => ({
+        ...{ at: `2026-11-20T14:0${nth}:00.000Z`, kind: 'updates-done' },
+        text: `entry ${nth}: ${'it took longer than before. '.repeat(40)}`,
+      });
+      const timeline = [0, 1, 2, 3, 4, 5].map(entry);
+      state.now = { ...running(), timeline };
+      const page = await browser!.newPage();
+      page.setDefaultTimeout(60_000);
+      await page.setViewportSize({ width: 1000, height: 400 });
+      await page.goto(`${origin}${DEPLOY}`);
+      await waitUntil(page, 'document.querySelectorAll("#timeline details").length === 6');
+      await page.evaluate(
+        'const one = document.querySelectorAll("#timeline details")[2]; one.open = true; one.scrollIntoView(); one.firstElementChild.focus()',
+      );
+      const open =
+        '[...document.querySelectorAll("#timeline details[open]")].map((one) => one.textContent.slice(0, 7))';
+      expect(await page.evaluate(open)).toEqual(['entry 3']);
+      const top = 'document.activeElement.getBoundingClientRect().top';
+      const before = await page.evaluate<number>(top);
+      state.now = { ...running(), summary: 'phase half is about to end', timeline: [...timeline, entry(6), entry(7)] };
+      await waitUntil(page, 'document.querySelectorAll("#timeline details").length === 8');
+      expect(await page.evaluate(open)).toEqual(['entry 3']);
+      expect(await page.evaluate('document.activeElement.textContent.slice(0, 7)')).toBe('entry 3');
+      expect(Math.abs((await page.evaluate<number>(top)) - before)).toBeLessThan(2);
+      state.now = { ...running(), timeline: timeline.slice(2, 5) };
+      await waitUntil(page, 'document.querySelectorAll("#timeline details").length === 3');
+      expect(await page.evaluate(open)).toEqual(['entry 3']);
+      await page.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    'finishes a form while the list below it changes',
+    async () => {
+      const { state, origin } = world!;
+      const page = await browser!.newPage();
+      page.setDefaultTimeout(60_000);
+      await page.goto(`${origin}/pipelines`);
+      await page.focus('[name="owner"]');
+      await page.keyboard.type('group:sto');
+      await page.evaluate('document.activeElement.blur(); window.rows = document.querySelectorAll("tbody tr")');
+      state.pipelines = [listed('added'), listed('kvstore')];
+      await waitUntil(page, 'document.querySelectorAll("tbody tr").length === 2');
+      expect(await page.inputValue('[name="owner"]')).toBe('group:sto');
+      expect(await page.evaluate('window.rows[0] === document.querySelectorAll("tbody tr")[1]')).toBe(true);
       await page.close();
     },
     SLOW_MS,
