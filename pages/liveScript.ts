@@ -144,5 +144,11 @@ export const LIVE_SCRIPT = String.raw`'use strict';
   addEventListener('pagehide', close);
   addEventListener('pageshow', connect);
   connect();
+
+  // The server writes all times, also those in sentences, so it has to know the zone.
+  const zone = 'conveyor-zone=' + Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone.endsWith('=' + meta.dataset.zone) || document.cookie.split('; ').includes(zone)) return;
+  document.cookie = zone + ';path=/;max-age=31536000;samesite=lax';
+  refresh(0);
 })();
 `;

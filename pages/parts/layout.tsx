@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx';
+import type { View } from '../../render/paint';
 import { truncateToSeconds } from '../../render/times';
 import { onOneLine } from '../../domain/plainText';
 import { formatTime } from '../../domain/text';
 import { ICON, SCRIPT, STYLE } from '../assets';
 import { getTwinPath, type Frame } from '../frame';
-import { Command, Prose } from './text';
+import { Command, formatWholeTime, Prose } from './text';
 
 interface LayoutProps {
   readonly frame: Frame;
@@ -49,7 +50,7 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
         <link rel="icon" href={ICON.path} type={ICON.type} />
         {frame.model === undefined || isFailure ? null : (
           <>
-            <meta name="conveyor-live" content={frame.model} />
+            <meta name="conveyor-live" content={frame.model} data-zone={view.timeZone} />
             <script src={SCRIPT.path} defer></script>
           </>
         )}
@@ -94,13 +95,23 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
             </p>
           )}
           <p>
-            As of <time datetime={formatTime(view.now)}>{truncateToSeconds(formatTime(view.now))}</time>. Times are in{' '}
-            {view.timeZone ?? 'the zone of the server'}.{isFailure ? null : ' '}
+            As of <Moment view={view} />. Times are in {view.timeZone ?? 'the zone of the server'}.
+            {isFailure ? null : ' '}
             {isFailure ? null : <a href={twin}>This page as JSON</a>}
           </p>
         </footer>
       </body>
     </html>
+  );
+}
+
+/** When a page was made, in UTC; in the zone of the reader under a pointer. */
+function Moment({ view }: { readonly view: View }) {
+  const now = formatTime(view.now);
+  return (
+    <time datetime={now} title={formatWholeTime(now, view)}>
+      {truncateToSeconds(now)}
+    </time>
   );
 }
 

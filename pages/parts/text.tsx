@@ -67,8 +67,8 @@ export function ClockTime({ iso, view }: { readonly iso: string; readonly view: 
   );
 }
 
-/** A broken time from outside must not break its page. */
-function formatWholeTime(iso: string, { timeZone = 'UTC' }: View): string {
+/** In the zone of the reader, with UTC if that is another one. A broken time from outside must not break its page. */
+export function formatWholeTime(iso: string, { timeZone = 'UTC' }: View): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
   const words = getDateFormat({ dateStyle: 'full', timeStyle: 'medium', timeZone }).format(at);

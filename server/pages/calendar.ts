@@ -33,7 +33,8 @@ export const CALENDAR_PAGE = createPageRow(['/calendar', '/calendar.json'], (sou
     const span = { from: formatTime(period.fromMs), to: formatTime(period.toMs) };
     return { filters, ...span, agendas, next, total, isLater: cursor !== '' };
   },
-  render: renderCalendarPage,
+  // Days are those of UTC, which all readers share.
+  render: (model, frame) => renderCalendarPage(model, { ...frame, view: { ...frame.view, timeZone: 'UTC' } }),
 }));
 
 async function readAgenda(

@@ -26,6 +26,7 @@ import type { KeyedQueue } from '../turns';
 import { findButtons, listModelOffers, serveCommands, type CommandPages } from './commands';
 import { findForViewer } from './forViewer';
 import { PageReads } from './reads';
+import { readViewerZone } from './viewerZone';
 import { hashModel, PageStreams, type StreamViewer } from './streams';
 
 /** The paths of the pages and of their JSON, which have the same readers as reads of `/v1`. */
@@ -220,7 +221,7 @@ async function toFrame(c: Context, deps: ServerDeps, sessions?: Sessions): Promi
       ({ principal }) => principal,
       () => null,
     ));
-  const view = { width: PAGE_WIDTH, color: false, now: deps.now(), timeZone: 'UTC' };
+  const view = { width: PAGE_WIDTH, color: false, now: deps.now(), timeZone: readViewerZone(c) };
   const signsIn = deps.signOuts !== undefined;
   return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}`, notice };
 }

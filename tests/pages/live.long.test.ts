@@ -206,6 +206,31 @@ inBrowser('a person with a keyboard', () => {
   );
 
   test(
+    'reads the times of a page in their own zone, and without script in UTC',
+    async () => {
+      const { state, origin } = world!;
+      state.now = running();
+      const context = await browser!.newContext({ timezoneId: 'Asia/Tokyo' });
+      const page = await context.newPage();
+      page.setDefaultTimeout(60_000);
+      const errors: string[] = [];
+      page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
+      await page.goto(`${origin}${DEPLOY}`);
+      await waitUntil(page, 'document.querySelector("footer").textContent.includes("Times are in Asia/Tokyo")');
+      expect(await page.textContent('#facts')).toMatch(/bakes until (20 Nov )?23:04:52/);
+      expect(await (await page.request.get(`${origin}/pipelines`)).text()).toContain('Times are in Asia/Tokyo');
+      expect(errors).toEqual([]);
+      await context.close();
+      const plain = await browser!.newContext({ timezoneId: 'Asia/Tokyo', javaScriptEnabled: false });
+      const still = await plain.newPage();
+      await still.goto(`${origin}${DEPLOY}`);
+      expect(await still.textContent('footer')).toContain('Times are in UTC');
+      await plain.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     'finishes a form while the list below it changes',
     async () => {
       const { state, origin } = world!;
