@@ -13,11 +13,16 @@ export interface Frame {
   readonly signsIn: boolean;
   /** The path of the page with its query: `/pipelines?owner=group:web`. */
   readonly path: string;
+  /** The pages that the way around leads to, in order, each by its path; missing for a page that leads nowhere else. */
+  readonly places?: readonly PagePlace[];
   /** A hash of the model, for a page that is kept up to date; missing for others. */
   readonly model?: string;
   /** The effect of the command that the reader has just given here. */
   readonly notice?: string | null;
 }
+
+/** A page in the way around, such as `/bugs` by the name *Bugs*. */
+export type PagePlace = readonly [path: string, name: string];
 
 /** No text of a page is cut or folded by its width. */
 export const PAGE_WIDTH = 1_000_000;

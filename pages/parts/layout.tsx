@@ -4,7 +4,7 @@ import { truncateToSeconds } from '../../render/times';
 import { onOneLine } from '../../domain/plainText';
 import { formatTime } from '../../domain/text';
 import { ICON, SCRIPT, STYLE } from '../assets';
-import { getTwinPath, type Frame } from '../frame';
+import { getTwinPath, type Frame, type PagePlace } from '../frame';
 import { Command, formatWholeTime, Prose } from './text';
 
 interface LayoutProps {
@@ -21,23 +21,15 @@ interface LayoutProps {
   readonly children: Child;
 }
 
-const PLACES = [
+/** Pages that every server has. */
+const FIRST_PLACES: readonly PagePlace[] = [
   ['/', 'Now'],
   ['/pipelines', 'Pipelines'],
-  ['/where', 'Where'],
-  ['/calendar', 'Calendar'],
-  ['/stats', 'Statistics'],
-  ['/bugs', 'Bugs'],
-  ['/freshness', 'Freshness'],
-  ['/config', 'Configuration'],
-  ['/gates', 'Gates'],
-  ['/audit', 'Audit'],
-  ['/settings', 'You'],
-] as const;
+];
 
 /** The frame of every page: landmarks, the way around, and the place for the name of the reader. */
 export function Layout({ frame, title, heading, above, command, isFailure = false, children }: LayoutProps) {
-  const { view, path } = frame;
+  const { view, path, places = [] } = frame;
   const twin = getTwinPath(path);
   return (
     <html lang="en">
@@ -66,7 +58,7 @@ export function Layout({ frame, title, heading, above, command, isFailure = fals
           </a>
           <nav aria-label="Pages">
             <ul>
-              {PLACES.map(([place, name]) => (
+              {[...FIRST_PLACES, ...places].map(([place, name]) => (
                 <li>
                   <a href={place} {...(isCurrentPlace(place, path) ? { 'aria-current': 'page' } : {})}>
                     {name}

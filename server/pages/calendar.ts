@@ -21,7 +21,7 @@ const ENDS_SHARED_MS = 5_000;
 /** The deploys of one pipeline that are asked when they end. */
 const DEPLOYS_ASKED = 3;
 
-export const CALENDAR_PAGE = createPageRow(['/calendar', '/calendar.json'], (source) => ({
+export const CALENDAR_PAGE = createPageRow({ link: 'Calendar', paths: ['/calendar', '/calendar.json'] }, (source) => ({
   read: async (c) => {
     const { cursor, ...filters } = parseQuery(c, calendarQuery);
     const query = { ...filters, ...(cursor === '' ? {} : { cursor }), limit: PAGE_LIMITS.calendar.max };

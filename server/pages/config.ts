@@ -28,25 +28,25 @@ const valuePageQuery = valueQuery.extend({ host: hostQuery.shape.host.or(z.liter
 
 /** Repositories of configuration, their values, and the gates among these. */
 export const CONFIG_PAGES: readonly ReadPage[] = [
-  createPageRow(['/config', '/config.json'], (source) => ({
+  createPageRow({ link: 'Configuration', paths: ['/config', '/config.json'] }, (source) => ({
     read: () => Promise.resolve({ repositories: listRepositories(source) }),
     render: renderConfigPage,
     twin: () => Promise.resolve(listRepositories(source)),
   })),
-  createPageRow(['/config/:repository'], (source) => ({
+  createPageRow({ paths: ['/config/:repository'] }, (source) => ({
     read: (c) => readRepository(c, source),
     render: renderConfigRepositoryPage,
   })),
-  createPageRow(['/config/:repository/value', '/config/:repository/value.json'], (source) => ({
+  createPageRow({ paths: ['/config/:repository/value', '/config/:repository/value.json'] }, (source) => ({
     read: (c) => readValue(c, source),
     render: renderConfigValuePage,
   })),
-  createPageRow(['/gates', '/gates.json'], (source) => ({
+  createPageRow({ link: 'Gates', paths: ['/gates', '/gates.json'] }, (source) => ({
     read: async () => ({ ...(await listGates(source)), hasRepository: listRepositories(source).length > 0 }),
     render: renderGatesPage,
     twin: () => listGates(source),
   })),
-  createPageRow(['/gates/:repository/:name{.+}'], (source) => ({
+  createPageRow({ paths: ['/gates/:repository/:name{.+}'] }, (source) => ({
     read: (c) => readGate(c, source),
     render: renderGatePage,
   })),

@@ -1,5 +1,6 @@
 import { BUG_PAGES } from '../../features/bugs/server/pages';
 import { FRESHNESS_PAGE } from '../../features/freshness/server/pages';
+import type { PagePlace } from '../../pages/frame';
 import { CALENDAR_PAGE } from './calendar';
 import { CONFIG_PAGES } from './config';
 import type { ReadPage } from './page';
@@ -18,3 +19,8 @@ export const PAGE_ROWS: readonly ReadPage[] = [
   AUDIT_PAGE,
   SETTINGS_PAGE,
 ];
+
+/** The way around leads to these, in the order of the list. */
+export const PAGE_PLACES: readonly PagePlace[] = PAGE_ROWS.flatMap(({ paths: [path], link }) =>
+  path === undefined || link === undefined ? [] : [[path, link] as const],
+);

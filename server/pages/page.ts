@@ -24,17 +24,22 @@ interface OpenPage {
   twin(c: Context): Promise<object>;
 }
 
-/** A page by its paths, each of which may end in `.json`. */
-export interface ReadPage {
+interface PageAddress {
   readonly paths: readonly string[];
+  /** The name by which the way around leads to its first path; without one, other pages lead to it. */
+  readonly link?: string;
+}
+
+/** A page by its paths, each of which may end in `.json`. */
+export interface ReadPage extends PageAddress {
   readonly open: (source: PageSource) => OpenPage;
 }
 
 export const createPageRow = <M extends object>(
-  paths: readonly string[],
+  address: PageAddress,
   make: (source: PageSource) => PageParts<M>,
 ): ReadPage => ({
-  paths,
+  ...address,
   open: (source) => {
     const { read, render, twin = read } = make(source);
     return {

@@ -33,7 +33,7 @@ function readSharedStats(source: PageSource, { since, by }: ReturnType<typeof re
   return source.looks.read(`stats ${by} ${since}`, read, STATS_SHARED_MS);
 }
 
-export const STATS_PAGE = createPageRow(['/stats', '/stats.json'], (source) => ({
+export const STATS_PAGE = createPageRow({ link: 'Statistics', paths: ['/stats', '/stats.json'] }, (source) => ({
   read: async (c) => {
     const filters = readStatsQuery(c);
     return { filters, report: source.archive === undefined ? null : await readSharedStats(source, filters) };
@@ -49,7 +49,7 @@ const auditPageQuery = z.object({
   limit: auditQuery.shape.limit.default(PAGE_LIMITS.rows.max),
 });
 
-export const AUDIT_PAGE = createPageRow(['/audit', '/audit.json'], (source) => ({
+export const AUDIT_PAGE = createPageRow({ link: 'Audit', paths: ['/audit', '/audit.json'] }, (source) => ({
   read: async (c) => {
     const { query, filters } = readAuditQuery(c, source);
     const caller = await findReader(c, source);

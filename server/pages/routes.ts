@@ -1,4 +1,4 @@
-import { PAGE_ROWS } from './list';
+import { PAGE_PLACES, PAGE_ROWS } from './list';
 import { pageFilter } from './looks';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
@@ -223,5 +223,5 @@ async function toFrame(c: Context, deps: ServerDeps, sessions?: Sessions): Promi
     ));
   const view = { width: PAGE_WIDTH, color: false, now: deps.now(), timeZone: readViewerZone(c) };
   const signsIn = deps.signOuts !== undefined;
-  return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}`, notice };
+  return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}`, notice, places: PAGE_PLACES };
 }

@@ -13,7 +13,7 @@ import { createPageRow, findReader, type PageSource } from './page';
 import { listSettings } from './settingsFacts';
 
 /** The reader's own page. A reader of the whole audit sees the settings in force, too. */
-export const SETTINGS_PAGE = createPageRow(['/settings', '/settings.json'], (source) => ({
+export const SETTINGS_PAGE = createPageRow({ link: 'You', paths: ['/settings', '/settings.json'] }, (source) => ({
   read: (c) => readSettings(c, source),
   render: renderSettingsPage,
 }));

@@ -7,7 +7,7 @@ import { createPageRow, type PageSource } from './page';
 /** The form sends an empty revision. */
 const wherePageQuery = whereQuery.extend({ revision: whereQuery.shape.revision.default('') });
 
-export const WHERE_PAGE = createPageRow(['/where', '/where.json'], (source) => ({
+export const WHERE_PAGE = createPageRow({ link: 'Where', paths: ['/where', '/where.json'] }, (source) => ({
   read: async (c) => {
     const { revision, limit } = parseQuery(c, wherePageQuery);
     const asked = revision.trim();

@@ -2,7 +2,9 @@ import { conveyorError } from '../../domain/errors';
 import { newBug } from '../builders/bugs';
 import { NO_TALLIES } from '../builders/statsTallies';
 import { auditRecord, POLICY } from '../builders/recordPages';
-import { pageWorld } from '../builders/pageWorld';
+import { renderPipelinesPage } from '../../pages/pipelines';
+import { PAGE_PLACES, PAGE_ROWS } from '../../server/pages/list';
+import { FRAME, pageWorld } from '../builders/pageWorld';
 import { ACCESS, appOf, TOKEN } from '../builders/serverWorld';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -182,4 +184,21 @@ test('the calendar of a page shows the pipelines whose files arrive, and names t
   expect(text).toContain('its file did not arrive in time');
   const json = JSON.parse((await read('/calendar.json', { client } as never)).text) as { agendas: { id: string }[] };
   expect(json.agendas[0]).toMatchObject({ id: 'kvstore', problem: null });
+});
+
+test('the way around leads to the pages that a server lists, and to no others', async () => {
+  const page = await (await app().request('/pipelines')).text();
+  const [nav = ''] = /<nav aria-label="Pages">.*?<\/nav>/s.exec(page) ?? [];
+  const shown = [...nav.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path);
+  expect(shown).toEqual(['/', '/pipelines', ...PAGE_PLACES.map(([path]) => path)]);
+  const alone = PAGE_ROWS.filter(({ paths: [path = ''], link }) => link === undefined && !path.includes(':'));
+  expect(alone).toEqual([]);
+});
+
+test('a page whose feature is removed is no place of the way around', () => {
+  const filters = { q: '', owner: '', label: '', state: '' };
+  const frame = { ...FRAME, places: PAGE_PLACES.filter(([path]) => path !== '/bugs') };
+  const page = renderPipelinesPage({ pipelines: [], next: null, total: 0, isLater: false, filters }, frame);
+  expect(page).toContain('href="/freshness"');
+  expect(page).not.toContain('href="/bugs"');
 });

@@ -17,7 +17,7 @@ const listShared = ({ looks, client }: PageSource): Promise<readonly Bug[]> =>
 
 /** The list of bugs, and each bug. */
 export const BUG_PAGES: readonly ReadPage[] = [
-  createPageRow(['/bugs', '/bugs.json'], (source) => ({
+  createPageRow({ link: 'Bugs', paths: ['/bugs', '/bugs.json'] }, (source) => ({
     read: async (c) => {
       const { state, from } = parseQuery(c, bugsPageQuery);
       const all = await listShared(source);
@@ -27,7 +27,7 @@ export const BUG_PAGES: readonly ReadPage[] = [
     render: renderBugsPage,
     twin: () => listShared(source),
   })),
-  createPageRow(['/bugs/:n'], (source) => ({
+  createPageRow({ paths: ['/bugs/:n'] }, (source) => ({
     read: async (c) => {
       const id = `bug/${getPathPart(c, 'n')}`;
       const bug = (await listShared(source)).find((one) => one.id === id);

@@ -17,17 +17,20 @@ const REPORT_SHARED_MS = 10_000;
 const readShared = ({ looks, client }: PageSource): Promise<FreshnessReport> =>
   looks.read('freshness', () => client.freshness(), REPORT_SHARED_MS);
 
-export const FRESHNESS_PAGE: ReadPage = createPageRow(['/freshness', '/freshness.json'], (source) => ({
-  read: async (c) => {
-    const { from, ...filters } = parseQuery(c, freshnessPageQuery);
-    const { owner, state } = filters;
-    const report = await readShared(source);
-    const fitting = report.pipelines.filter(
-      (one) => (owner === '' || one.owners.includes(owner)) && (state === '' || one.state === state),
-    );
-    const pipelines = fitting.slice(from, from + PAGE_LIMITS.rows.max);
-    return { report: { ...report, pipelines }, total: fitting.length, filters, from };
-  },
-  render: renderFreshnessPage,
-  twin: () => readShared(source),
-}));
+export const FRESHNESS_PAGE: ReadPage = createPageRow(
+  { link: 'Freshness', paths: ['/freshness', '/freshness.json'] },
+  (source) => ({
+    read: async (c) => {
+      const { from, ...filters } = parseQuery(c, freshnessPageQuery);
+      const { owner, state } = filters;
+      const report = await readShared(source);
+      const fitting = report.pipelines.filter(
+        (one) => (owner === '' || one.owners.includes(owner)) && (state === '' || one.state === state),
+      );
+      const pipelines = fitting.slice(from, from + PAGE_LIMITS.rows.max);
+      return { report: { ...report, pipelines }, total: fitting.length, filters, from };
+    },
+    render: renderFreshnessPage,
+    twin: () => readShared(source),
+  }),
+);
