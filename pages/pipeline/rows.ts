@@ -1,0 +1,2 @@
+/** The rows of a table of a pipeline; its JSON has all. */
+export const MOST_ROWS = 20;
