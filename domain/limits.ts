@@ -718,7 +718,7 @@ export const NOTICE_LIMITS = {
 
 /** Limits of the web pages. */
 export const PAGE_LIMITS = {
-  rows: cut('the number of pipelines on a page', 100, 'entries', 'a page stays under 100 kB'),
+  rows: cut('the number of pipelines on a page', 40, 'entries', 'a page stays under 100 kB'),
   reads: cut('the number of answers that a server keeps for pages', 500, 'entries', 'a server keeps them in memory'),
   calendar: cut('the number of pipelines on a page of the calendar', 10, 'entries', 'each is asked for its file'),
   moments: cut('the number of entries in the list of the calendar', 100, 'entries', 'a page stays under 100 kB'),

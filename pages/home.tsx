@@ -13,6 +13,9 @@ import { Clip, IdLink, TimeAgo, Prose } from './parts/text';
 import { FirstSteps, PipelineTable } from './pipelines';
 import { waitsForPerson } from './waits';
 
+/** The rest has lists of its own, and a page stays under 100 kB. */
+const MOST_STOPPED = 20;
+
 /** Everything under way: first what waits for a person, then the rest, then what is stopped or has failed. */
 export function renderHomePage(given: HomeModel, frame: Frame): string {
   const { view } = frame;
@@ -51,7 +54,13 @@ export function renderHomePage(given: HomeModel, frame: Frame): string {
       )}
       {model.stopped.length === 0 ? null : (
         <Section id="stopped" title="Held or frozen">
-          <PipelineTable pipelines={model.stopped} view={view} />
+          <PipelineTable pipelines={model.stopped.slice(0, MOST_STOPPED)} view={view} />
+          {model.stopped.length <= MOST_STOPPED ? null : (
+            <p class="note">
+              {model.stopped.length - MOST_STOPPED} more: <a href="/pipelines?state=held">all that are held</a>,{' '}
+              <a href="/pipelines?state=frozen">all that are frozen</a>
+            </p>
+          )}
         </Section>
       )}
       {model.isEmpty ? null : (

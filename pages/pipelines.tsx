@@ -10,7 +10,7 @@ import { EndSquares } from './parts/bars';
 import { FilterChoice, FilterForm, FilterText, Paging, toPageLink } from './parts/filters';
 import { Layout, toDocument } from './parts/layout';
 import { Section, Table } from './parts/section';
-import { Clip, Command, IdLink, StateMark, TimeAgo, Prose } from './parts/text';
+import { Clip, Command, cutAtCharacter, IdLink, StateMark, TimeAgo, Prose } from './parts/text';
 import { pipelineMark } from './tones';
 
 /** The list of pipelines, filtered. */
@@ -53,6 +53,10 @@ export function PipelineTable({
   );
 }
 
+/** A row shows the beginning of a description on one line, and more under a pointer. */
+const SHORT_ABOUT = 60;
+const LONG_ABOUT = 120;
+
 function pipelineCells(pipeline: PipelineSummary, view: View) {
   const { id, description, owners, labels, active, lastRelease, deployedAt, outcomes = [], problem } = pipeline;
   const { word, sign } = pipelineMark(pipeline);
@@ -60,8 +64,11 @@ function pipelineCells(pipeline: PipelineSummary, view: View) {
     <>
       <IdLink id={id} />
       {description === '' ? null : (
-        <span class="about" title={description}>
-          <bdi>{description}</bdi>
+        <span
+          class="about"
+          title={description.length > SHORT_ABOUT ? cutAtCharacter(description, LONG_ABOUT) : undefined}
+        >
+          <bdi>{cutAtCharacter(description, SHORT_ABOUT)}</bdi>
         </span>
       )}
     </>,

@@ -57,34 +57,43 @@ export function TaskBar({ counts, words }: { readonly counts: UnitTotals; readon
   );
 }
 
-/** The ends of the last releases, oldest first: a square, a triangle, a cross or a ring. */
+/** The ends of the last releases, oldest first: a square, a triangle, a cross or a ring. Those of one kind are one path. */
 export function EndSquares({ ends }: { readonly ends: readonly ReleaseEnding[] }) {
   if (ends.length === 0) return <span class="none">none yet</span>;
-  const step = 15;
+  const width = ends.length * END_STEP;
+  const kinds = ends.filter((end, nth) => ends.indexOf(end) === nth);
   return (
-    <svg
-      class="ends"
-      viewBox={`0 0 ${ends.length * step} 12`}
-      width={ends.length * step}
-      height="12"
-      role="img"
-      aria-label={`last releases, oldest first: ${ends.join(', ')}`}
-    >
-      {ends.map((end, nth) => (
-        <path class={CLASS_BY_TONE[END_SYMBOLS[end].tone]} transform={`translate(${nth * step} 0)`} d={END_SHAPES[end]}>
-          <title>{end}</title>
-        </path>
+    <svg class="ends" viewBox={`0 0 ${width} 12`} width={width} height="12" role="img">
+      <title>{`Oldest first: ${describeEnds(ends)}`}</title>
+      {kinds.map((kind) => (
+        <path
+          class={CLASS_BY_TONE[END_SYMBOLS[kind].tone]}
+          d={ends.map((end, nth) => (end === kind ? END_SHAPES[kind](nth * END_STEP) : '')).join('')}
+        />
       ))}
     </svg>
   );
 }
 
-const END_SHAPES: Readonly<Record<ReleaseEnding, string>> = {
-  succeeded: 'M1 1h10v10h-10z',
-  reverted: 'M1 6l10-5v10z',
-  failed: 'M1 3l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z',
-  cancelled: 'M1 1h10v10h-10zM3.5 3.5v5h5v-5z',
+const END_STEP = 15;
+
+const END_SHAPES: Readonly<Record<ReleaseEnding, (x: number) => string>> = {
+  succeeded: (x) => `M${x + 1} 1h10v10h-10z`,
+  reverted: (x) => `M${x + 1} 6l10-5v10z`,
+  failed: (x) => `M${x + 1} 3l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z`,
+  cancelled: (x) => `M${x + 1} 1h10v10h-10zM${x + 3.5} 3.5v5h5v-5z`,
 };
+
+/** `3 succeeded, failed, 2 succeeded` */
+function describeEnds(ends: readonly ReleaseEnding[]): string {
+  const runs: { readonly end: ReleaseEnding; count: number }[] = [];
+  for (const end of ends) {
+    const last = runs.at(-1);
+    if (last?.end === end) last.count += 1;
+    else runs.push({ end, count: 1 });
+  }
+  return runs.map(({ end, count }) => (count === 1 ? end : `${count} ${end}`)).join(', ');
+}
 
 /** How much of a bake is over, as a filled clock. */
 export function BakeClock({ share, words }: { readonly share: number; readonly words: string }) {

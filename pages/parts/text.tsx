@@ -27,7 +27,8 @@ export function Prose({ text }: { readonly text: string }) {
 }
 
 /** The beginning of a text, without half of a character. */
-const cutAtCharacter = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/u, '');
+export const cutAtCharacter = (text: string, length: number): string =>
+  text.slice(0, length).replace(/[\ud800-\udbff]$/u, '');
 
 /** A text in a row of a list: the end of a long one shows only under a pointer. */
 export function Clip({ text }: { readonly text: string }) {

@@ -1,4 +1,5 @@
-import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import type { DeployStatus, PipelineSummary, ReleaseStatus } from '../../domain/views';
+import { PAGE_LIMITS } from '../../domain/limits';
 import { ASSETS, SCRIPT, STYLE } from '../../pages/assets';
 import { renderDeployPage } from '../../pages/deploy';
 import { renderHomePage } from '../../pages/home';
@@ -35,6 +36,22 @@ const deployPage = (given: DeployStatus, stale: string | null = null): string =>
   renderDeployPage({ deploy: given, stale }, FRAME);
 const list = { ...world.PAGE_OF_PIPELINES, filters: NO_FILTERS, isLater: false };
 
+/** Pipelines with ten different ends each, a description of full length, and a reason as long as lists have it. */
+const fullList = (count: number): readonly PipelineSummary[] =>
+  Array.from({ length: count }, (_, nth) =>
+    world.listed(`payments-gateway-${nth}`, {
+      description: 'The service that takes payments. '.repeat(60).slice(0, 2_000),
+      outcomes: (['succeeded', 'failed', 'reverted', 'cancelled', 'succeeded'] as const).flatMap((end) => [
+        end,
+        'failed',
+      ]),
+      owners: ['group:payments', 'group:platform-reliability'],
+      labels: { team: 'payments', tier: '1', region: 'eu-west' },
+      active: [13, 14],
+      ...{ state: 'held', stopped: { actor: 'user:alice', at: '2026-11-20T13:40:00.000Z', reason: 'r'.repeat(200) } },
+    }),
+  );
+
 /** The text of a page, as a reader meets it, with each run of spaces as one. */
 const textIn = (page: string): string =>
   page
@@ -51,6 +68,8 @@ const textIn = (page: string): string =>
 const PAGES: readonly (readonly [string, () => string])[] = [
   ['the first page', () => home({ underWay: [{ release: world.baking(), status: world.baking() }] })],
   ['the list of pipelines', () => renderPipelinesPage(list, FRAME)],
+  ['a list that is full', () => renderPipelinesPage({ ...list, pipelines: fullList(PAGE_LIMITS.rows.max) }, FRAME)],
+  ['the first page with 80 pipelines that are stopped', () => home({ stopped: fullList(80) })],
   [
     'a pipeline',
     () =>
