@@ -223,5 +223,13 @@ async function toFrame(c: Context, deps: ServerDeps, sessions?: Sessions): Promi
     ));
   const view = { width: PAGE_WIDTH, color: false, now: deps.now(), timeZone: readViewerZone(c) };
   const signsIn = deps.signOuts !== undefined;
-  return { view, viewer, csrf: session?.csrf ?? null, signsIn, path: `${pathname}${search}`, notice, places: PAGE_PLACES };
+  return {
+    view,
+    viewer,
+    csrf: session?.csrf ?? null,
+    signsIn,
+    path: `${pathname}${search}`,
+    notice,
+    places: PAGE_PLACES,
+  };
 }
