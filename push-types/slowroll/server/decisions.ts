@@ -111,12 +111,14 @@ export class HostCursor {
 
 /** Whether the place of a host, and the time at which it joined, are within a decision. */
 export const isWithinRule = (decision: RolloutDecision, host: HostCursor): boolean =>
-  (decision.whole || host.index < decision.below) &&
-  (decision.threshold >= 1 || host.findPlace(decision.salt) <= findReach(decision, host));
+  (decision.whole || host.index < decision.below) && (decision.threshold >= 1 || isWithinThreshold(decision, host));
 
-/** The place up to which a decision takes such a host. */
-const findReach = ({ threshold, at, away }: RolloutDecision, host: HostCursor): number =>
-  at !== undefined && away !== undefined && host.wasAway(at) ? away : threshold;
+function isWithinThreshold({ salt, threshold, at, away = threshold }: RolloutDecision, host: HostCursor): boolean {
+  const place = host.findPlace(salt);
+  const [isHere, isBack] = [place <= threshold, place <= away];
+  // Most hosts are within both thresholds or neither, and are not looked up.
+  return isHere === isBack || at === undefined ? isHere : host.wasAway(at) ? isBack : isHere;
+}
 
 /** Whether a decision takes a host whose last decision is `current`. `isReserved` says whether an exception holds it. */
 export function takesHost(
