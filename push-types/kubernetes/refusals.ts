@@ -95,7 +95,7 @@ export const listNeededRights = (
   { drain, mode }: Pick<PodsConfig, 'drain' | 'mode'>,
 ): readonly NeededVerb[] => [
   { group: 'apps', resource: `${kind.toLowerCase()}s`, verbs: ['get', 'list', 'watch', 'patch'] },
-  { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch', ...(mode === 'recreate' ? ['delete'] : [])] },
   ...(drain === undefined ? [] : [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }]),
   ...(mode === 'recreate' ? [{ group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] }] : []),
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },

@@ -1,5 +1,5 @@
 import { unitOf, type Slot } from '../../sdk/updates';
-import { isKubernetesError, KubernetesError } from './client/errors';
+import { isKubernetesError } from './client/errors';
 import type { ClusterWriter } from './kubeCluster';
 import { findImage, listPodPlaces, type PodPlace, type SlotChange } from './podSlots';
 import { explainWait, isPassingFailure } from './podChanges';
@@ -56,26 +56,36 @@ async function replaceGroup(round: UnitRound, group: readonly AwaitedChange[], w
   const seats = listSeats(round).filter(({ index }) => group.some((one) => one.index === index));
   const [seat] = seats;
   // A workload is not held for a budget that would refuse the first pod.
-  if (readReplacement(look.workload.annotations) === undefined && seat) await evictPod(seat.pod, writer, true);
+  if (readReplacement(look.workload.annotations) === undefined && seat) await removePod(seat.pod, writer, true);
   const before = { image: '', imageID: '', containerID: '', restarts: 0, waiting: '' };
   const record = { ...describeChange({ state, name }, update, version), before };
   const target = { version, update, image: findImage(state, name, version) };
   const outcome = await beginReplacement(writer.api, unit, target, record);
   if (!outcome.isDone) return explainWait(round, update, outcome.reason ?? '');
-  await Promise.all(seats.map(({ pod }) => evictPod(pod, writer)));
+  await Promise.all(seats.map(({ pod }) => removePod(pod, writer)));
 }
 
-/** @throws KubernetesError, of kind `TooMany` if a disruption budget refuses it */
-async function evictPod({ ref, uid }: PodView, { api }: ClusterWriter, dryRun = false): Promise<void> {
+/**
+ * Budgets guard pods that serve. They refuse to evict one that does not once others are missing too, so its revert would wait for them; it is deleted.
+ * @throws KubernetesError, of kind `TooMany` if a disruption budget refuses it
+ */
+async function removePod(pod: PodView, writer: ClusterWriter, dryRun = false): Promise<void> {
+  try {
+    if (pod.isReady) await evictPod(pod, writer, dryRun);
+    else if (!dryRun) await writer.api.remove(pod.ref, { uid: pod.uid });
+  } catch (error) {
+    // Another pod of this name is there already.
+    if (!isKubernetesError(error, 'NotFound', 'Conflict')) throw error;
+  }
+}
+
+async function evictPod({ ref, uid }: PodView, { api }: ClusterWriter, dryRun: boolean): Promise<void> {
   const { namespace = '', name } = ref;
   const eviction = {
     ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
     deleteOptions: { preconditions: { uid } },
   };
-  await api.create('Pod', eviction, { namespace, name, subresource: 'eviction', dryRun }).catch((error: unknown) => {
-    // Another pod of this name is there already.
-    if (!(error instanceof KubernetesError) || (error.kind !== 'NotFound' && error.kind !== 'Conflict')) throw error;
-  });
+  await api.create('Pod', eviction, { namespace, name, subresource: 'eviction', dryRun });
 }
 
 /** Pods that came while those of an update were made, and that it did not mean: their workload has its own template again, and replaces them. */
@@ -88,7 +98,7 @@ async function evictStrays(round: UnitRound, writer: ClusterWriter): Promise<voi
   });
   await Promise.all(
     due.map(async ({ pod }) => {
-      await evictPod(pod, writer).catch((error: unknown) => {
+      await removePod(pod, writer).catch((error: unknown) => {
         if (!isKubernetesError(error)) throw error;
         writer.log(`${round.name}: ${pod.name} is not replaced: ${error.message}`);
       });

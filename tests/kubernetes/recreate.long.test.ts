@@ -197,6 +197,22 @@ test('an eviction that a disruption budget refuses is waited for, with its reaso
   expect(await deploys.track(id)).toMatchObject({ state: 'done', live: 1 });
 });
 
+test.each(WORKLOAD_KINDS)(
+  'a revert replaces pods of a %s that never came up, although a disruption budget refuses every eviction',
+  async (kind) => {
+    await begin(kind, { rules: [{ image: /kv:2/, neverReady: true }], startTimeoutMs: 400 });
+    const id = await deploys.push('web', 'kv:2', { count: 1 });
+    await world.settle();
+    expect(await deploys.track(id)).toMatchObject({ state: 'failed', live: 0 });
+    world.cluster.server.faults.add({ method: 'POST', path: /eviction/, then: { kind: 'tooMany', retryAfter: 1 } });
+    const back = await deploys.push('web', 'kv:1', { updatedBy: [id] });
+    await world.settle();
+    expect(await deploys.track(back)).toMatchObject({ state: 'done', failed: 0 });
+    expect(await describePods()).toEqual(list(4, 0));
+    expect((await world.pods('web')).every(isPodReady)).toBe(true);
+  },
+);
+
 test('fields that the cluster refuses fail the update with its reason, and nothing changes', async () => {
   await begin('Deployment', { config: { template: { metadata: { labels: { app: 'other' } } } } });
   const before = await world.workload('web');

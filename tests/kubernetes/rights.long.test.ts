@@ -57,6 +57,7 @@ test('the Role of the example grants exactly the verbs that deploys, completions
       workloads: {},
       podSpec,
       isViewed: true,
+      ...{ rules: [{ image: /kv:5/, neverReady: true }], startTimeoutMs: 3_000 },
       config: { drain: '1ms', workloads: [{ kind, namespace: 'shop', name: 'web' }] },
       ...(kind === 'DaemonSet' && { nodes: ['node-0', 'node-1'] }),
     });
@@ -67,12 +68,12 @@ test('the Role of the example grants exactly the verbs that deploys, completions
       const deploys = new KubeDeploys(world);
       expect((await deploys.call('validateConfig', {})).problems).toEqual([]);
       const forward = await deploys.push('web', 'kv:2', { whole: true });
-      const follow = async (id: string): Promise<void> => {
+      const follow = async (id: string, end = 'done'): Promise<void> => {
         await world.until(
-          `${id} is done`,
+          `${id} is ${end}`,
           async () => {
             await world.step();
-            return (await deploys.track(id))?.state === 'done';
+            return (await deploys.track(id))?.state === end;
           },
           60_000,
         );
@@ -83,6 +84,9 @@ test('the Role of the example grants exactly the verbs that deploys, completions
       world.useConfig({ ...config, mode: 'recreate' });
       await deploys.unit('web');
       await follow(await deploys.push('web', 'kv:4', { count: 1 }));
+      const bad = await deploys.push('web', 'kv:5', { count: 1 });
+      await follow(bad, 'failed');
+      await follow(await deploys.push('web', 'kv:4', { updatedBy: [bad] }));
       world.useConfig(undefined);
       await deploys.unit('web');
       // A rollout by hand leaves a ReplicaSet behind that equals the next version.
