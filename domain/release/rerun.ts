@@ -1,5 +1,5 @@
 import { formatIdentity, type Artifact } from '../artifact';
-import type { PipelineSpec } from '../spec/pipeline';
+import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { ActionState, ActionView, ReleaseSummary } from '../views';
 import { dependencies, resolveInputs } from './graph';
 import type { ActionRecord, ReleaseInput, ReleaseRecord } from './state';
@@ -68,7 +68,12 @@ export function recallResults(actions: PipelineSpec['actions'], before: Recollec
   return { previous: before.previous, states: Object.fromEntries(states), carried: Object.fromEntries(carried) };
 }
 
-const DONE_AGAIN: ReadonlySet<string> = new Set(['deploy', 'canary', 'manual-pick', 'wait-for']);
+const DONE_AGAIN: ReadonlySet<string> = new Set([
+  'deploy',
+  'canary',
+  'manual-pick',
+  'wait-for',
+] satisfies ActionSpec['type'][]);
 
 /** Whether a rerun may take over the result of an action, as far as its name and end tell. */
 export const mayCarryOver = ({ type, state }: Pick<ActionView, 'type' | 'state'>): boolean =>
