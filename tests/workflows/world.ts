@@ -77,7 +77,7 @@ export class VirtualWorld {
       interceptors: { workflow: [messages.interceptor] },
       ...createSealOptions(seal),
     });
-    const time = new VirtualTime(env, client);
+    const time: VirtualTime = new VirtualTime(env, client);
     const { clock } = time;
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });
     const taskQueue = `virtual-${randomUUID()}`;
