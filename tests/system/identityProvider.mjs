@@ -1,9 +1,11 @@
-// An identity provider for tests/system/signIn.long.test.ts: oidc-provider, with the forms of its development mode.
+// An identity provider for system tests: oidc-provider, with the forms of its development mode. A third argument is the address to which it sends people back to
+// pages, whose client is `conveyor-pages`.
 import Provider from 'oidc-provider';
 
 const GROUPS = { alice: ['storage'], bob: ['sre'], mallory: [] };
 const port = Number(process.argv[2]);
 const lifetime = Number(process.argv[3] ?? 3600);
+const callback = process.argv[4];
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
@@ -15,6 +17,17 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       response_types: ['code'],
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
     },
+    ...(callback === undefined
+      ? []
+      : [
+          {
+            client_id: 'conveyor-pages',
+            client_secret: 'a client secret of the system tests',
+            redirect_uris: [callback],
+            response_types: ['code'],
+            grant_types: ['authorization_code', 'refresh_token'],
+          },
+        ]),
   ],
   findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, groups: GROUPS[id] ?? [] }) }),
   claims: { openid: ['sub', 'groups'] },
