@@ -8,13 +8,13 @@ import type { Frame } from './frame';
 import type { HomeModel, ListedRelease } from './models';
 import { Layout, toDocument } from './parts/layout';
 import { ReleaseStateCell } from './parts/releases';
-import { Section, Table } from './parts/section';
+import { More, Section, Table } from './parts/section';
 import { Clip, IdLink, TimeAgo, Prose } from './parts/text';
 import { FirstSteps, PipelineTable } from './pipelines';
 import { waitsForPerson } from './waits';
 
 /** The rest has lists of its own, and a page stays under 100 kB. */
-const MOST_STOPPED = 20;
+const [MOST_PIPELINES, MOST_RELEASES] = [10, 25];
 
 /** Everything under way: first what waits for a person, then the rest, then what is stopped or has failed. */
 export function renderHomePage(given: HomeModel, frame: Frame): string {
@@ -35,7 +35,10 @@ export function renderHomePage(given: HomeModel, frame: Frame): string {
             {...(model.forViewer.pipelines.length === 0 ? { empty: 'Nothing waits for you.' } : {})}
           />
           {model.forViewer.pipelines.length === 0 ? null : (
-            <PipelineTable pipelines={model.forViewer.pipelines} view={view} />
+            <>
+              <PipelineTable pipelines={model.forViewer.pipelines.slice(0, MOST_PIPELINES)} view={view} />
+              <More count={model.forViewer.pipelines.length - MOST_PIPELINES} noun="pipelines" />
+            </>
           )}
         </Section>
       )}
@@ -54,10 +57,10 @@ export function renderHomePage(given: HomeModel, frame: Frame): string {
       )}
       {model.stopped.length === 0 ? null : (
         <Section id="stopped" title="Held or frozen">
-          <PipelineTable pipelines={model.stopped.slice(0, MOST_STOPPED)} view={view} />
-          {model.stopped.length <= MOST_STOPPED ? null : (
+          <PipelineTable pipelines={model.stopped.slice(0, MOST_PIPELINES)} view={view} />
+          {model.stopped.length <= MOST_PIPELINES ? null : (
             <p class="note">
-              {model.stopped.length - MOST_STOPPED} more: <a href="/pipelines?state=held">all that are held</a>,{' '}
+              {model.stopped.length - MOST_PIPELINES} more: <a href="/pipelines?state=held">all that are held</a>,{' '}
               <a href="/pipelines?state=frozen">all that are frozen</a>
             </p>
           )}
@@ -80,21 +83,24 @@ interface RowsProps {
 
 function ReleaseRows({ rows, view, empty }: RowsProps) {
   return (
-    <Table
-      caption="Releases"
-      headings={['Release', 'State', 'Artifacts', 'Started', 'Now']}
-      rows={rows.map(({ release, status }) => [
-        <IdLink id={release.id} />,
-        <ReleaseStateCell release={release} view={view} />,
-        <Clip text={artifactWords(release.artifacts)} />,
-        <TimeAgo iso={release.startedAt} view={view} />,
-        (status?.actions ?? [])
-          .filter(isWorthShowing)
-          .slice(0, MOST_ACTIONS)
-          .map((action) => <Doing action={action} view={view} />),
-      ])}
-      {...(empty === undefined ? {} : { empty })}
-    />
+    <>
+      <Table
+        caption="Releases"
+        headings={['Release', 'State', 'Artifacts', 'Started', 'Now']}
+        rows={rows.slice(0, MOST_RELEASES).map(({ release, status }) => [
+          <IdLink id={release.id} />,
+          <ReleaseStateCell release={release} view={view} />,
+          <Clip text={artifactWords(release.artifacts)} />,
+          <TimeAgo iso={release.startedAt} view={view} />,
+          (status?.actions ?? [])
+            .filter(isWorthShowing)
+            .slice(0, MOST_ACTIONS)
+            .map((action) => <Doing action={action} view={view} />),
+        ])}
+        {...(empty === undefined ? {} : { empty })}
+      />
+      <More count={rows.length - MOST_RELEASES} noun="releases" />
+    </>
   );
 }
 

@@ -5,12 +5,23 @@ const CHART_WIDTH = 220;
 const CHART_HEIGHT = 44;
 const TOP = 4;
 
-/** The last values of a check, oldest first, with its limit. Nothing for fewer than two values. */
+/** A level that is drawn across the chart. */
+interface Mark {
+  readonly kind: 'limit' | 'reference';
+  /** How it looks, and what it is. */
+  readonly words: string;
+  readonly at: number;
+}
+
+/** The last values of a check, oldest first, with its limit and the value it is compared with. Nothing for fewer than two values. */
 export function CheckSeries({ row }: { readonly row: HealthRow }) {
   const points = (row.recent ?? []).filter(Number.isFinite);
   if (points.length < 2) return null;
-  const limit = row.threshold !== null && Number.isFinite(row.threshold) ? row.threshold : null;
-  const all = limit === null ? points : [...points, limit];
+  const marks = [
+    { kind: 'limit', words: 'dashed: limit', at: row.threshold },
+    { kind: 'reference', words: 'dotted: compared with', at: row.reference },
+  ].filter((mark): mark is Mark => mark.at !== null && Number.isFinite(mark.at));
+  const all = [...points, ...marks.map(({ at }) => at)];
   const [low, high] = [Math.min(0, ...all), Math.max(...all)];
   const yOf = (value: number): number =>
     Math.round((TOP + (1 - (value - low) / (high - low || 1)) * (CHART_HEIGHT - 2 * TOP)) * 10) / 10;
@@ -26,12 +37,14 @@ export function CheckSeries({ row }: { readonly row: HealthRow }) {
         role="img"
         aria-label={words}
       >
-        {limit === null ? null : <path class="limit" d={`M0 ${yOf(limit)}H${CHART_WIDTH}`} />}
+        {marks.map(({ kind, at }) => (
+          <path class={kind} d={`M0 ${yOf(at)}H${CHART_WIDTH}`} />
+        ))}
         <path class={row.verdict === 'unhealthy' ? 'line bad' : 'line'} d={line} />
       </svg>
       <figcaption>
         {figure(low)} to {figure(high)}, last {points.length} evaluations
-        {limit === null ? '' : `; dashed: limit ${figure(limit)}`}
+        {marks.map(({ words, at }) => `; ${words} ${figure(at)}`)}
       </figcaption>
     </figure>
   );

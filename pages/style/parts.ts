@@ -85,6 +85,7 @@ td > .bar { max-width: 460px; }
 .series path { fill: none; stroke: var(--update); stroke-width: 1.6; }
 .series .line.bad { stroke: var(--bad); }
 .series .limit { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 4 3; }
+.series .reference { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 1 3; }
 .series figcaption { font-size: 12px; max-width: 240px; }
 
 .timeline { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 14px; }

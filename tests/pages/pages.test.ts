@@ -3,7 +3,7 @@ import { PAGE_LIMITS } from '../../domain/limits';
 import { ASSETS, SCRIPT, STYLE } from '../../pages/assets';
 import { renderDeployPage } from '../../pages/deploy';
 import { renderHomePage } from '../../pages/home';
-import type { HomeModel, PipelineModel, ReleaseModel } from '../../pages/models';
+import type { HomeModel, ListedRelease, PipelineModel, ReleaseModel } from '../../pages/models';
 import { renderPipelinePage } from '../../pages/pipeline';
 import { renderPipelinesPage } from '../../pages/pipelines';
 import { renderProblemPage } from '../../pages/problem';
@@ -52,6 +52,14 @@ const fullList = (count: number): readonly PipelineSummary[] =>
     }),
   );
 
+/** Releases with long names, every second with its actions, half of which wait for a person. */
+const fullRows = (count: number, name: string): ListedRelease[] =>
+  Array.from({ length: count }, (_, nth) => {
+    const id = `${name}-payments-gateway-${nth}/13`;
+    const status = { ...(nth % 4 < 2 ? world.baking() : world.wideRelease()), id };
+    return { release: status, status: nth % 2 === 0 ? status : null };
+  });
+
 /** The text of a page, as a reader meets it, with each run of spaces as one. */
 const textIn = (page: string): string =>
   page
@@ -70,6 +78,14 @@ const PAGES: readonly (readonly [string, () => string])[] = [
   ['the list of pipelines', () => renderPipelinesPage(list, FRAME)],
   ['a list that is full', () => renderPipelinesPage({ ...list, pipelines: fullList(PAGE_LIMITS.rows.max) }, FRAME)],
   ['the first page with 80 pipelines that are stopped', () => home({ stopped: fullList(80) })],
+  [
+    'the first page with 120 releases under way, as many for its reader, and all else that it shows at once',
+    () =>
+      home({
+        ...{ underWay: fullRows(120, 'under'), failed: fullRows(40, 'failed'), stopped: fullList(80) },
+        forViewer: { releases: fullRows(120, 'mine'), pipelines: fullList(80) },
+      }),
+  ],
   [
     'a pipeline',
     () =>
@@ -315,4 +331,18 @@ test('old information is marked as such, with the reason', () => {
   );
   expect(text).toContain('Last known state. No worker answers');
   expect(text).toContain('no worker polls for conveyor');
+});
+
+test('the last values of a check are drawn with its limit and the value that it is compared with', () => {
+  const base = world.running();
+  const [row] = base.health;
+  const draw = (over: object): string => deployPage({ ...base, health: [{ ...row!, ...over }] });
+  const both = draw({ recent: [1, 3, 2], threshold: 4, reference: 2 });
+  expect(both).toContain('0 to 4, last 3 evaluations; dashed: limit 4; dotted: compared with 2');
+  expect(both.match(/<path class="(limit|reference)" d="M0 [\d.]+H220"/g)).toEqual([
+    '<path class="limit" d="M0 4H220"',
+    '<path class="reference" d="M0 22H220"',
+  ]);
+  const none = draw({ recent: [1, 3, 2], threshold: null, reference: Number.NaN });
+  expect(none).toContain('0 to 3, last 3 evaluations</figcaption>');
 });
