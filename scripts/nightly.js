@@ -1,4 +1,4 @@
-// `.ci/nightly [SEEDS]`: chaos stories of seeds that were never played, chosen by the day, and a quarter as many of configuration and of offers.
+// `.ci/nightly [SEEDS]`: all kept chaos stories, and those of seeds that were never played, chosen by the day; a quarter as many of configuration and of offers.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -27,19 +27,22 @@ function planPortions(seeds, from) {
     { count: seeds, more: {} },
     ...['configuration', 'offers'].map((kind) => ({ count: Math.ceil(seeds / 4), more: { kind } })),
   ];
-  return lanes.flatMap(({ count, more }) =>
+  const [first, ...others] = lanes.flatMap(({ count, more }) =>
     Array.from({ length: Math.ceil(count / PORTION) }, (_, nth) => ({
       ...{ from: from + nth * PORTION, seeds: Math.min(PORTION, count - nth * PORTION) },
       ...more,
     })),
   );
+  return [{ ...first, past: true }, ...others];
 }
 
 /** How to replay the findings of a portion; a portion that ended without a report is one finding. */
 function listFindings({ from, seeds, kind }, { failed, isWhole }) {
   const again = (count, first) =>
     `npm run chaos -- --seeds ${count} --from ${first}${kind === undefined ? '' : ` --${kind}`}`;
-  if (failed.length > 0) return failed.map((seed) => again(1, seed));
+  const isKept = (name) => name.endsWith('.json');
+  const kept = failed.filter(isKept).map((file) => `npm run chaos -- --seeds 1 --from ${from} --past # ${file}`);
+  if (failed.length > 0) return [...kept, ...failed.filter((name) => !isKept(name)).map((seed) => again(1, seed))];
   return isWhole ? [] : [again(seeds, from)];
 }
 

@@ -71,6 +71,11 @@ describe('the lanes of tests', () => {
     (file) => expect([...runsIn(short, file), ...runsIn(long, file), ...runsIn(all, file)]).toEqual([]),
   );
 
+  test('begin with files that exist', () => {
+    const { LONGEST } = loadAgain<{ LONGEST: readonly string[] }>('./setup/alternatingSequencer.js');
+    expect(LONGEST.filter((file) => !testFiles.includes(file))).toEqual([]);
+  });
+
   test('try properties with fewer cases in the short one alone', () => {
     const triesFewer = ({ moduleNameMapper }: Project): boolean =>
       Object.entries(moduleNameMapper).some(

@@ -36,6 +36,7 @@ interface Portion {
   readonly from: number;
   readonly seeds: number;
   readonly kind?: string;
+  readonly past?: boolean;
 }
 
 interface Defect {
@@ -325,7 +326,7 @@ describe('a night of chaos', () => {
     const [today, tomorrow] = [firstSeed(20_000 * DAY_MS + 5), firstSeed(20_001 * DAY_MS)];
     const portions = planPortions(120, today);
     expect(portions).toEqual([
-      { from: today, seeds: 50 },
+      { from: today, seeds: 50, past: true },
       { from: today + 50, seeds: 50 },
       { from: today + 100, seeds: 20 },
       { from: today, seeds: 30, kind: 'configuration' },
@@ -346,6 +347,10 @@ describe('a night of chaos', () => {
       'npm run chaos -- --seeds 50 --from 5 --configuration',
     ]);
     expect(listFindings(portion, { failed: [], isWhole: true })).toEqual([]);
+    expect(listFindings({ from: 5, seeds: 50, past: true }, { failed: ['7', 'a-b.json'], isWhole: false })).toEqual([
+      'npm run chaos -- --seeds 1 --from 5 --past # a-b.json',
+      'npm run chaos -- --seeds 1 --from 7',
+    ]);
   });
 });
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, normalize, relative } from 'node:path';
 import { removeFeature } from '../setup/removeFeature';
 import { repositoryFiles } from '../setup/repositoryFiles';
-import { ROOT } from '../setup/sources';
+import { REGISTRATIONS, ROOT } from '../setup/sources';
 
-/** The rest of the product needs no feature: a copy without one compiles, and passes the short lane of all that features could reach. */
+/** The rest of the product needs no feature: a copy without one compiles, and passes the short tests of all that reaches a list of features. */
 
 const copy = realpathSync(mkdtempSync(join(tmpdir(), 'conveyor-without-')));
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
@@ -16,10 +16,6 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
 
 /** Tests of the pages and of the words of the whole product, in which the feature is described. */
 const OF_EVERYTHING = /^tests\/(docs|tidy|tidyWords|temporaryNames|scripts|lanes)\b/;
-
-/** Tests of programs that import the sdk or their own folder alone: the walls keep features away from them. */
-const OF_PROGRAMS =
-  /^tests\/(archive|configerator|contract|git-commit|hosts|kubernetes|sandbox|sdk|simulator|slowroll)\/.*\.test\.ts$/;
 
 /** Tests name a feature in their words, and builders of tests by what they import. */
 const concerns = (file: string, text: string): boolean =>
@@ -48,27 +44,28 @@ interface JestReport {
 }
 
 test(
-  'a copy without the feature bugs compiles, and passes the short lane of all that features could reach',
+  'a copy without the feature bugs compiles, and passes the short tests of all that reaches a list of features',
   () => {
     const files = repositoryFiles();
     for (const file of files) cpSync(join(ROOT, file), join(copy, file));
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     removeFeature(copy, 'bugs');
     const history = 'tests/fixtures/histories/bugs.json';
-    const others = files.filter((file) => OF_EVERYTHING.test(file) || OF_PROGRAMS.test(file));
+    const others = files.filter((file) => OF_EVERYTHING.test(file));
     for (const file of [...testsOfBugs(files), ...others, history]) rmSync(join(copy, file), { force: true });
     const built = run(['scripts/run.js', 'build']);
     expect([built.status, built.status === 0 ? '' : built.stderr]).toEqual([0, '']);
     const report = join(copy, 'report.json');
     const lane = ['--maxWorkers=2', '--selectProjects', 'unit', 'virtual time', '--json', `--outputFile=${report}`];
-    const tested = run(['node_modules/jest/bin/jest.js', ...lane], {
+    const reaching = ['--findRelatedTests', ...REGISTRATIONS];
+    const tested = run(['node_modules/jest/bin/jest.js', ...lane, ...reaching], {
       CONVEYOR_TEST_LANE: 'short',
       CONVEYOR_TEST_BUILT: '1',
     });
     const { numPassedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as JestReport;
     const failed = testResults.filter(({ status }) => status === 'failed');
     expect(failed.map(({ name, message }) => `${relative(copy, name)}: ${message.slice(0, 2_000)}`)).toEqual([]);
-    expect([tested.status, numPassedTests > 4_000]).toEqual([0, true]);
+    expect([tested.status, numPassedTests > 1_000]).toEqual([0, true]);
   },
   PATIENCE_MS,
 );

@@ -11,13 +11,13 @@ import { judgeReverts, passedOver, seeMoment, untrue } from '../chaos/judgeRever
 import { canariesOf, deploysOf, play, releasesOf, type Deploy } from '../chaos/play';
 import { configurationOf, membersOf, offersOf, scenarioOf, type Member, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
-import { MINUTE, VirtualWorld } from './world';
+import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /**
  * `npm run chaos -- --seeds N --from S` sets it to `S:N`, with `--configuration` to `S:N:configuration`, and with `--offers` to `S:N:offers`. The
  * tests run only a few quick stories of all kinds.
  */
-const [from = 85, count = 8] = (process.env['CONVEYOR_CHAOS'] ?? '').split(':').flatMap((text) => Number(text) || []);
+const [from = 85, count = 5] = (process.env['CONVEYOR_CHAOS'] ?? '').split(':').flatMap((text) => Number(text) || []);
 const ASKED = process.env['CONVEYOR_CHAOS'] ?? '';
 const [, , KIND] = ASKED.split(':');
 /** The story of a seed, by kind. */
@@ -74,18 +74,21 @@ test.each(SEEDS)('whatever goes wrong and whoever presses what, nothing unsafe h
 });
 
 /** Only in the tests, not in `npm run chaos`. */
-test.each(ASKED === '' ? [1, 2] : [])('nor where the deploy brings configuration: story %d', async (seed) => {
+test.each(ASKED === '' ? [1] : [])('nor where the deploy brings configuration: story %d', async (seed) => {
   await survives(configurationOf(seed));
 });
 
-test.each(ASKED === '' ? [16, 17] : [])('nor where pipelines wish for offers of each other: story %d', async (seed) => {
+test.each(ASKED === '' ? [16] : [])('nor where pipelines wish for offers of each other: story %d', async (seed) => {
   await survives(offersOf(seed));
 });
 
 /** Whole stories, since a change of the generator changes the meaning of a seed. */
 const PAST = join(__dirname, '../chaos/past');
+/** The tests of a day play a third of them, `npm run chaos` all. */
+const TODAY = Math.floor(Date.now() / (24 * HOUR)) % 3;
+const KEPT = readdirSync(PAST).filter((_, at) => ASKED !== '' || at % 3 === TODAY);
 
-test.each(readdirSync(PAST))('a story that went wrong once goes well: %s', async (file) => {
+test.each(KEPT)('a story that went wrong once goes well: %s', async (file) => {
   await survives(JSON.parse(readFileSync(join(PAST, file), 'utf8')) as Scenario);
 });
 
