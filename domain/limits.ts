@@ -714,6 +714,13 @@ export const NOTICE_LIMITS = {
   recipients: refuseAbove('the recipients of a mail', 50, 'entries', 'a list of the mail server reaches more'),
   address: refuseAbove('the address or the login of a mailbox', 254, 'bytes', 'SMTP carries no longer one'),
   slackUsers: refuseAbove('the users of Slack with a principal', 10_000, 'entries', 'the settings hold all of them'),
+  slackDomains: refuseAbove('the domains of the addresses of users of Slack', 20, 'entries', TO_READ),
+  slackPeople: cut(
+    'the users of Slack whose answers a server keeps',
+    10_000,
+    'entries',
+    'a server keeps them in memory',
+  ),
 } as const satisfies Record<string, Limit>;
 
 /** Limits of the web pages. */

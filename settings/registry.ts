@@ -109,12 +109,16 @@ export function readConfig(file: string | undefined, env: Env): LoadedConfig {
   return { registry: parseRegistry(value, env, path), digest, isEmpty: value === null };
 }
 
+/** The reason why a key is refused is one level deeper. */
+const describeIssue = (issue: z.core.$ZodIssue): string =>
+  (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
+
 /** A registry from a value in the form of the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */
 export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FILE): Registry {
   const parsed = configSchema.safeParse(substitute(value ?? {}, env, file));
   if (!parsed.success) {
     const detail = parsed.error.issues
-      .map((issue) => `${issue.path.join('.') || '(top)'}: ${issue.message}`)
+      .map((issue) => `${issue.path.join('.') || '(top)'}: ${describeIssue(issue)}`)
       .join('; ');
     throw conveyorError('config-invalid', { file, detail });
   }

@@ -13,12 +13,40 @@ export interface SlackSettings {
   readonly token: string | null;
   /** The principal of each user id of Slack. */
   readonly users: Readonly<Record<string, string>>;
+  /** How the principals of all other users follow from their addresses; null if these are strangers. */
+  readonly emails: SlackEmails | null;
 }
+
+/** Users of one workspace are known by the address that Slack has confirmed. */
+export interface SlackEmails {
+  /** The id of the workspace: others may give their users any address. */
+  readonly team: string;
+  readonly domains: readonly string[];
+  /** `{email}` is the address, `{name}` its part before the @. */
+  readonly principal: PrincipalTemplate;
+}
+
+const TEMPLATES = ['user:{email}', 'user:{name}'] as const;
+type PrincipalTemplate = (typeof TEMPLATES)[number];
 
 const person = z
   .string()
   .regex(PRINCIPAL, { error: 'expected a principal such as user:alice', abort: true })
   .refine((name) => name.startsWith('user:'), { error: 'a person clicks: name a user' });
+
+const emails = z
+  .strictObject({
+    team: z.string().regex(/^T[A-Z0-9]{2,20}$/, { error: 'expected the id of a workspace, such as T012AB3CD' }),
+    domains: z
+      .array(z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, { error: 'expected a domain such as example.com' }))
+      .min(1)
+      .max(NOTICE_LIMITS.slackDomains.max),
+    principal: z.enum(TEMPLATES).default('user:{email}'),
+  })
+  .refine(({ domains, principal }) => principal === 'user:{email}' || domains.length === 1, {
+    error: 'one name at two domains may be two people: use user:{email}',
+    path: ['principal'],
+  });
 
 /** The key of conveyor.config.yaml that this file handles. */
 export const slackFields = {
@@ -26,12 +54,18 @@ export const slackFields = {
     .strictObject({
       secretEnv: secretVariables,
       tokenEnv: secretVariables,
-      users: z.record(
-        z.string().regex(/^[UW][A-Z0-9]{2,20}$/, { error: 'expected the id of a user, such as U012AB3CD' }),
-        person,
-      ),
+      users: z
+        .record(
+          z.string().regex(/^[UW][A-Z0-9]{2,20}$/, { error: 'expected the id of a user, such as U012AB3CD' }),
+          person,
+        )
+        .optional(),
+      emails: emails.optional(),
     })
-    .refine(({ users }) => Object.keys(users).length <= NOTICE_LIMITS.slackUsers.max, {
+    .refine((slack) => slack.users !== undefined || slack.emails !== undefined, {
+      error: 'says who clicks: users by their ids, or emails',
+    })
+    .refine(({ users = {} }) => Object.keys(users).length <= NOTICE_LIMITS.slackUsers.max, {
       error: `${NOTICE_LIMITS.slackUsers.max} users at most`,
       path: ['users'],
     })
@@ -50,6 +84,7 @@ export function toSlack({ slack }: SlackConfig, env: Env, file: string): SlackSe
     secrets: readSecrets(slack.secretEnv, env, file),
     secretEnvs: slack.secretEnv,
     token,
-    users: slack.users,
+    users: slack.users ?? {},
+    emails: slack.emails ?? null,
   };
 }

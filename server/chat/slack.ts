@@ -11,13 +11,14 @@ import {
   REASON_BLOCK,
   REASON_INPUT,
 } from '../../domain/notify/slackDialog';
-import { sendRequest } from '../../sdk/request';
 import type { SlackSettings } from '../../settings/slack';
 import type { Bodies } from '../bodies';
 import { parseJsonBody, readBytes, rejectInvalidInput } from '../body';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
 import type { KeyedQueue } from '../turns';
+import { callSlack } from './slackApi';
+import { SlackPeople } from './slackPeople';
 import { fitsSlack, SeenSignatures, whyMalformedSlack } from './slackSignature';
 
 interface SlackDeps extends Pick<ServerDeps, 'client' | 'clientAs' | 'config' | 'now' | 'log' | 'slackFetch'> {
@@ -27,8 +28,8 @@ interface SlackDeps extends Pick<ServerDeps, 'client' | 'clientAs' | 'config' | 
   readonly turns: KeyedQueue;
 }
 
-/** Slack waits for three seconds. */
-const ANSWER_WITHIN_MS = 2_500;
+/** Slack waits for three seconds, and its trigger is good for as long; a look at who has clicked takes up to one. */
+const [ANSWER_WITHIN_MS, OPEN_WITHIN_MS] = [2_500, 1_500];
 
 const clickSchema = z.object({
   type: z.literal('block_actions'),
@@ -54,11 +55,12 @@ const slackSchema = z.discriminatedUnion('type', [clickSchema, submissionSchema]
 export type SlackHandler = (context: Context) => Promise<Response>;
 
 /**
- * Clicks on buttons in messages of Slack: a dialog asks for the reason, and its submission is a command of the principal to whom the settings map the
- * user. The guard decides as for any caller, and the person sees its refusal.
+ * Clicks on buttons in messages of Slack: a dialog asks for the reason, and its submission is a command of the user's principal (slackPeople.ts). The
+ * guard decides as for any caller, and the person sees its refusal.
  */
 export function slackHandler(deps: SlackDeps): SlackHandler {
   const seen = new SeenSignatures(() => deps.now());
+  const people = new SlackPeople(deps);
   return (context) => {
     const slack = requireSlack(deps);
     const headers = {
@@ -75,8 +77,10 @@ export function slackHandler(deps: SlackDeps): SlackHandler {
         const payload = new URLSearchParams(Buffer.from(body).toString('utf8')).get('payload') ?? '';
         const given = parseJsonBody(payload, slackSchema);
         if (given.type === 'view_submission')
-          return context.json(await submitDialog(deps, slack, given, context.req.raw.signal));
-        await openDialog(deps, slack, given);
+          return context.json(
+            await submitDialog(deps, people.find(slack, given.user.id), given, context.req.raw.signal),
+          );
+        await openDialog(deps, people, slack, given);
         return context.body(null, 200);
       },
     );
@@ -90,56 +94,42 @@ function requireSlack({ config: { slack = null } }: SlackDeps): SlackSettings {
 
 const refuseClick = (why: string): Error => conveyorError('bad-signature', { webhook: 'slack', why });
 
-const describeStranger = (user: string): string =>
-  `Conveyor does not know who ${user} is: an admin adds the id to slack.users of conveyor.config.yaml`;
-
-/** Slack gets the dialog with the trigger of the click, which is good for three seconds. */
 async function openDialog(
-  { log, slackFetch }: SlackDeps,
-  { token, users }: SlackSettings,
+  deps: SlackDeps,
+  people: SlackPeople,
+  slack: SlackSettings,
   { user, trigger_id: trigger, actions }: z.output<typeof clickSchema>,
 ): Promise<void> {
+  const { token } = slack;
   const command = parseButton(actions[0]?.value ?? '');
   // Buttons that are links have no command.
   if (command === undefined) return;
-  if (token === null) return log('a click in Slack opens no dialog: the variable of slack.tokenEnv is not set');
-  const isKnown = Object.hasOwn(users, user.id);
-  const view = isKnown ? buildReasonDialog(command) : buildResultDialog(describeStranger(user.id));
-  const request = new Request('https://slack.com/api/views.open', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ trigger_id: trigger, view }),
-  });
-  const options = { timeoutMs: ANSWER_WITHIN_MS, maxBytes: 65_536, ...(slackFetch ? { fetch: slackFetch } : {}) };
-  const answer = await sendRequest(request, {}, options).catch(() => undefined);
-  if (!isOk(answer?.text)) log('Slack opened no dialog for a click');
-}
-
-/** Slack answers with status 200, whatever has happened. */
-function isOk(text = ''): boolean {
-  try {
-    return (JSON.parse(text) as { readonly ok?: unknown } | null)?.ok === true;
-  } catch {
-    return false;
-  }
+  if (token === null) return deps.log('a click in Slack opens no dialog: the variable of slack.tokenEnv is not set');
+  const person = await people.find(slack, user.id);
+  const view = 'why' in person ? buildResultDialog(person.why) : buildReasonDialog(command);
+  const call = { method: 'views.open', token, body: { trigger_id: trigger, view }, timeoutMs: OPEN_WITHIN_MS };
+  if ((await callSlack(deps, call)) === undefined) deps.log('Slack opened no dialog for a click');
 }
 
 /** The view that Slack shows next. */
 async function submitDialog(
   deps: SlackDeps,
-  { users }: SlackSettings,
-  { user, view }: z.output<typeof submissionSchema>,
+  finding: ReturnType<SlackPeople['find']>,
+  { view }: z.output<typeof submissionSchema>,
   signal: AbortSignal,
 ): Promise<object> {
   const command = parseButton(view.private_metadata);
-  const actor = Object.hasOwn(users, user.id) ? users[user.id] : undefined;
   const reason = view.state.values[REASON_BLOCK]?.[REASON_INPUT]?.value?.trim() ?? '';
-  if (actor === undefined) return buildRefusal(describeStranger(user.id));
   if (command === undefined) return buildRefusal('this button is not one of Conveyor');
   if (reason === '') return buildRefusal('a reason is missing');
-  const done = deps.lane.run(() => deps.turns.run(command.id, () => give(deps, command, actor, reason)), signal);
+  const submit = async (): Promise<object> => {
+    const person = await finding;
+    if ('why' in person) return buildRefusal(person.why);
+    const turn = () => deps.turns.run(command.id, () => give(deps, command, person.principal, reason));
+    return deps.lane.run(turn, signal);
+  };
   const late = { response_action: 'update', view: buildResultDialog(`It is under way: conveyor status ${command.id}`) };
-  return Promise.race([done, sleep(ANSWER_WITHIN_MS, late, { ref: false })]);
+  return Promise.race([submit(), sleep(ANSWER_WITHIN_MS, late, { ref: false })]);
 }
 
 async function give(

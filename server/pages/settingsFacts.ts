@@ -2,6 +2,7 @@ import { redactUrl } from '../../domain/redactUrl';
 import { formatDuration, formatTime } from '../../domain/text';
 import type { SettingsGroup } from '../../pages/models';
 import type { ConfigRepositorySettings } from '../../settings/configRepositories';
+import type { SlackSettings } from '../../settings/slack';
 import type { Issuer } from '../../settings/signIn';
 import { getReadPolicy, type ServerDeps } from '../deps';
 
@@ -51,11 +52,17 @@ function listAccess({ config, reads }: SettingsSource): SettingsGroup {
       ['tokens of', listWords(access.tokens.map(({ principal }) => principal))],
       ['variables that are not set', listWords(access.unset)],
       ['callbacks', callbacks === null ? 'none: services are only polled' : redactUrl(callbacks.url)],
-      ...(slack == null ? [] : ([['people of Slack', String(Object.keys(slack.users).length)]] as const)),
+      ...(slack == null ? [] : ([['people of Slack', describeSlackPeople(slack)]] as const)),
       ['services that page people', listWords(Object.keys(access.pagers))],
     ],
   };
 }
+
+const describeSlackPeople = ({ users, emails }: SlackSettings): string =>
+  [
+    `${Object.keys(users).length} by their ids`,
+    ...(emails === null ? [] : [`those of ${emails.team} at ${listWords(emails.domains)} as ${emails.principal}`]),
+  ].join(', ');
 
 function listSignIn({ config: { issuers, sessions } }: SettingsSource): SettingsGroup {
   return {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { parseButton } from '../../domain/notify/slackButtons';
 import { conveyorError } from '../../domain/errors';
 import type { FrontClient } from '../../server/deps';
+import type { SlackEmails } from '../../settings/slack';
 import { appOf, FakePipelines, NOW_MS } from '../builders/serverWorld';
 
 const SECRET = 'a signing secret of an app, long enough';
@@ -10,6 +11,7 @@ const SLACK = {
   secretEnvs: ['SLACK_SIGNING_SECRET'],
   token: 'xoxb-a-token-of-the-bot',
   users: { U012AB3CD: 'user:alice' },
+  emails: null as SlackEmails | null,
 };
 
 let asked: { readonly url: string; readonly key: string | null; readonly body: unknown }[];
@@ -20,8 +22,11 @@ beforeEach(() => {
 });
 
 const slackFetch = async (request: Request): Promise<Response> => {
-  asked.push({ url: request.url, key: request.headers.get('authorization'), body: await request.json() });
-  return answer();
+  const body = request.body === null ? null : await request.json();
+  asked.push({ url: request.url, key: request.headers.get('authorization'), body });
+  const { signal } = request;
+  const late = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('late'))));
+  return Promise.race([answer(), late]);
 };
 
 function open(over: Partial<FrontClient> = {}, slack: typeof SLACK | null = SLACK) {
@@ -164,6 +169,104 @@ describe('a request is refused', () => {
 
   test('by a server without the secret', async () => {
     expect((await send(open({}, null), click('revert kvstore/12/deploy'))).status).toBe(503);
+  });
+});
+
+describe('a person whom the settings know by an address', () => {
+  const EMAILS: SlackEmails = { team: 'T012AB3CD', domains: ['example.com', 'example.org'], principal: 'user:{email}' };
+  const BOB = {
+    ...{ id: 'U0BOB', team_id: 'T012AB3CD', deleted: false, is_bot: false, is_email_confirmed: true },
+    profile: { email: 'Bob@Example.com' },
+  };
+  const answers = (user: object) => () => Response.json({ ok: true, user });
+  const revert = submission('revert kvstore/12/deploy', 'customers see errors', 'U0BOB');
+  const looks = () => asked.filter(({ url }) => url.includes('users.info'));
+  let emails: SlackEmails;
+  beforeEach(() => {
+    emails = EMAILS;
+    answer = answers(BOB);
+  });
+  const openKnowing = () => open({}, { ...SLACK, emails });
+
+  test('gives commands as the principal with that address, which Slack is asked for once', async () => {
+    const world = openKnowing();
+    await send(world, click('revert kvstore/12/deploy', 'U0BOB'));
+    expect(asked[1]?.body).toMatchObject({ view: { submit: { text: 'Revert' } } });
+    await send(world, revert);
+    expect(world.calls).toEqual([
+      ['command', 'kvstore/12/deploy', 'revert', { actor: 'user:bob@example.com', reason: 'customers see errors' }],
+    ]);
+    expect(looks()).toEqual([
+      { url: 'https://slack.com/api/users.info?user=U0BOB', key: `Bearer ${SLACK.token}`, body: null },
+    ]);
+  });
+
+  test('gives commands as the name before the @ where the settings say so', async () => {
+    emails = { ...EMAILS, domains: ['example.com'], principal: 'user:{name}' };
+    const world = openKnowing();
+    await send(world, revert);
+    expect(world.calls).toMatchObject([['command', 'kvstore/12/deploy', 'revert', { actor: 'user:bob' }]]);
+  });
+
+  test('is the one under users if both know them, and Slack is not asked', async () => {
+    const world = openKnowing();
+    await send(world, submission('revert kvstore/12/deploy', 'x'));
+    expect(world.calls).toMatchObject([['command', 'kvstore/12/deploy', 'revert', { actor: 'user:alice' }]]);
+    expect(looks()).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ['has not confirmed the address', { is_email_confirmed: false }],
+    ['has an address that Slack says nothing of', { is_email_confirmed: undefined }],
+    ['is of another workspace', { team_id: 'T0OTHER' }],
+    ['is a guest of a shared channel', { is_stranger: true }],
+    ['has left', { deleted: true }],
+    ['is a bot', { is_bot: true }],
+    ['is another than the one asked about', { id: 'U0CAROL' }],
+    ['has no address', { profile: {} }],
+    ['has an address elsewhere', { profile: { email: 'bob@example.net' } }],
+    ['has an address at a domain that looks like it', { profile: { email: 'bob@example.com.evil.net' } }],
+    ['has an address with two of them', { profile: { email: 'bob@evil.net@example.com' } }],
+    ['has an address that is no name', { profile: { email: '@example.com' } }],
+    ['has an address with odd characters', { profile: { email: 'bob\\n@example.com' } }],
+  ])('changes nothing if this person %s', async (_title, over) => {
+    answer = answers({ ...BOB, ...over });
+    const world = openKnowing();
+    expect(await (await send(world, revert)).json()).toMatchObject({
+      response_action: 'errors',
+      errors: { reason: expect.stringMatching(/does not know who U0BOB is: people of T012AB3CD/) as string },
+    });
+    expect(world.calls).toEqual([]);
+  });
+
+  test.each<[string, () => Response | Promise<Response>]>([
+    ['is down', () => Promise.reject(new TypeError('fetch failed'))],
+    ['refuses', () => Response.json({ ok: false, error: 'missing_scope' })],
+    ['lies', () => new Response('<html>')],
+    ['answers nothing', () => new Promise<Response>(() => undefined)],
+  ])('is told to try again while Slack %s, and may', async (_title, given) => {
+    answer = given;
+    const world = openKnowing();
+    const startedAt = Date.now();
+    expect(await (await send(world, revert)).json()).toMatchObject({
+      errors: { reason: expect.stringMatching(/try again/) as string },
+    });
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    answer = answers(BOB);
+    nowMs += 1_000;
+    await send(world, revert);
+    expect(world.calls).toHaveLength(1);
+  });
+
+  test('is out ten minutes after their account has ended', async () => {
+    const world = openKnowing();
+    await send(world, revert);
+    answer = answers({ ...BOB, deleted: true });
+    nowMs += 9 * 60_000;
+    await send(world, revert);
+    nowMs += 60_000;
+    expect(await (await send(world, revert)).json()).toMatchObject({ response_action: 'errors' });
+    expect(world.calls).toHaveLength(2);
   });
 });
 
