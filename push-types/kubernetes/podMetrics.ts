@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { unitOf } from '../../sdk/updates';
 import { listMetricLines, METRIC_HEADERS, type MetricFamily } from '../metricText';
 import type { KubeFleet } from './fleet';
-import { listPodPlaces } from './podSlots';
+import { listPodPlaces } from './memory';
 
 /** The pods and workloads as the push type saw them, for Prometheus: `/metrics`, with the label `task` that moving targets need. */
 export function addPodMetrics(app: Hono, fleet: KubeFleet): void {

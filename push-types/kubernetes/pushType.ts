@@ -24,7 +24,7 @@ import { findPodProblems } from './checks';
 import { enrollConfig, parsePodsConfig, type EnrolledUnit } from './enroll';
 import type { KubeFleet } from './fleet';
 import { resolveImage } from './images';
-import { findImage, noteImage } from './podSlots';
+import { findImage, noteImage } from './memory';
 import { explainUnfit } from './refusals';
 import { listSeats } from './round';
 import type { PodsConfig } from './settings';

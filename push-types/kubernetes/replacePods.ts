@@ -1,7 +1,7 @@
 import { unitOf, type Slot } from '../../sdk/updates';
 import { isKubernetesError } from './client/errors';
 import type { ClusterWriter } from './kubeCluster';
-import { findImage, listPodPlaces, type PodPlace, type SlotChange } from './podSlots';
+import { findImage, listPodPlaces, type PodPlace, type SlotChange } from './memory';
 import { explainWait, isPassingFailure } from './podChanges';
 import { readReplacement } from './records';
 import { countRound, describeChange, failChange, listSeats, type SeatedPod, type UnitRound } from './round';

@@ -10,7 +10,7 @@ import {
 } from '../../sdk/updates';
 import { countPodRoom, type BudgetRoom } from './budget';
 import { hasStartedSince, judgePod, type PodState } from './podState';
-import { findImage, listPodPlaces, type KubeState, type PodPlace } from './podSlots';
+import { findImage, listPodPlaces, type KubeState, type PodPlace } from './memory';
 import { readPodRecord } from './records';
 import { countUnavailable } from './settings';
 import type { KubeUnit, UnitLook } from './unitReader';

@@ -1,5 +1,5 @@
 import { finishUpdates, pendingSlots, unfinished, unitOf, type Slot } from '../../sdk/updates';
-import { listPodPlaces, type KubeState } from './podSlots';
+import { listPodPlaces, type KubeState } from './memory';
 
 /** The end of a round: updates that are done, and whether another round is needed. Decisions about the memory, without effects. */
 

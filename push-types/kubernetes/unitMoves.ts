@@ -6,7 +6,7 @@ import { DAEMON_SET_MOVE } from './moves/daemonSet';
 import { DEPLOYMENT_MOVE } from './moves/deployment';
 import { planMove, type MoveKind, type MoveSituation, type MoveStep } from './moves/move';
 import { STATEFUL_SET_MOVE } from './moves/statefulSet';
-import { findImage, noteImage, type KubeState, type PendingMove } from './podSlots';
+import { findImage, noteImage, type KubeState, type PendingMove } from './memory';
 import { planBegin, planEnd } from './moves/replacement';
 import { readIntent, readReplacement, readUnitRecord, type PodRecord, type UnitRecord } from './records';
 import type { WorkloadKind } from './settings';

@@ -113,6 +113,21 @@ describe.each(WORKLOAD_KINDS)('pods of a %s that are replaced', (kind) => {
     expect(await describePods()).toEqual(list(2, 2));
   });
 
+  test.each([0, 1, 2, 3])('are as many as a phase means although others are lost meanwhile: pod %d', async (nth) => {
+    await begin(kind, { rules: [{ image: /kv:2/, startMs: 60 }], config: { maxUnavailable: 1 } });
+    const before = await world.workload('web');
+    const id = await deploys.push('web', 'kv:2', { count: 2 });
+    const isHeld = async () => 'conveyor.dev/replacement' in ((await world.workload('web')).metadata.annotations ?? {});
+    for (let round = 0; round < 20 && !(await isHeld()); round += 1) await world.step();
+    expect(await isHeld()).toBe(true);
+    const pods = (await world.pods('web')).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    await world.losePod(pods[nth % pods.length]?.metadata.name ?? '', 'web');
+    await world.settle(400);
+    expect(await deploys.track(id)).toMatchObject({ state: 'done', live: 2 });
+    expect(await describePods()).toEqual(list(2, 2));
+    await demandUntouched(before);
+  });
+
   test('are replaced by as many at once as the config permits', async () => {
     await begin(kind, { rules: [{ image: /kv:2/, startMs: 60 }], config: { maxUnavailable: 1 } });
     let most = 0;
