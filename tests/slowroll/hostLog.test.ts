@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -103,6 +104,26 @@ describe('the file of hosts', () => {
     for (const step of seen) found.set(step, await readHosts(join(killed, step)));
     expect(found).toEqual(wanted);
     for (const step of seen) expect(readdirSync(join(killed, step))).toEqual(['hosts.log']);
+  });
+
+  test('is open once, although the folder could not be flushed after it was written anew', async () => {
+    const place = makePlace();
+    const isOpenHere = (fd: string): boolean => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(place);
+      } catch {
+        return false;
+      }
+    };
+    const counts: number[] = [];
+    const onStep = (step: string): void => {
+      if (step === 'write') counts.push(readdirSync('/proc/self/fd').filter(isOpenHere).length);
+      if (step === 'synchronize the folder') throw new Error('EIO');
+    };
+    const hosts = await moveHosts(place, 9, { mostOutdated: 2, onStep });
+    expect(counts.length).toBeGreaterThan(2);
+    expect(new Set(counts)).toEqual(new Set([2]));
+    expect(await readHosts(place)).toEqual(listHosts(hosts));
   });
 
   test('takes lines after it was written anew, and loses none of them', async () => {

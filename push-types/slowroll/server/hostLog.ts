@@ -119,11 +119,14 @@ export class HostLog {
       await rm(namePart(path), { force: true });
       throw error;
     }
-    options.onStep?.('synchronize the folder');
-    const folder = await open(dirname(path), 'r');
-    await folder.sync().finally(() => folder.close());
-    options.onStep?.('close');
-    await old.close();
+    try {
+      options.onStep?.('synchronize the folder');
+      const folder = await open(dirname(path), 'r');
+      await folder.sync().finally(() => folder.close());
+    } finally {
+      options.onStep?.('close');
+      await old.close();
+    }
   }
 
   /** @returns the number of lines */
