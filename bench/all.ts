@@ -35,6 +35,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
       'completion of a name, through': '≤ 150 ms',
     },
   },
+  where: { args: ['2000', '20'], goals: { 'where,': '≤ 1 s' } },
   latencies: { args: ['10', '2'], goals: { 'bad answer until': '≤ 1 s', 'revert command until': '≤ 1 s' } },
   offers: {
     args: [],
