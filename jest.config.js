@@ -6,9 +6,14 @@ const VIRTUAL = ['workflows', 'replay'];
 const SYSTEM = ['system'];
 const folders = (names) => names.map((name) => `<rootDir>/tests/${name}/**/*.test.ts`);
 
-/** `npm test` runs the short lane, `npm run test:all` also the long one; Jest itself, and either with arguments, whatever they name. */
+/** `npm test` runs the short lane, `npm run test:all` also the long one and that of the night; Jest itself, and either with arguments, whatever they name. */
 const LANE = process.env.CONVEYOR_TEST_LANE;
-const LEFT_OUT = { short: ['\\.long\\.test\\.ts$'], long: ['(?<!\\.long)\\.test\\.ts$'] }[LANE] ?? [];
+const LEFT_OUT =
+  {
+    short: ['\\.(long|night)\\.test\\.ts$'],
+    long: ['(?<!\\.long)\\.test\\.ts$'],
+    night: ['(?<!\\.night)\\.test\\.ts$'],
+  }[LANE] ?? [];
 
 const ESM_PACKAGES = 'jose|oauth4webapi|openid-client';
 const ESM_ONLY = `/node_modules/(${ESM_PACKAGES})/.+\\.js$`;

@@ -1,4 +1,4 @@
-// `.ci/nightly [SEEDS]`: all kept chaos stories, and those of seeds that were never played, chosen by the day; a quarter as many of configuration and of offers.
+// `.ci/nightly [SEEDS]`: the night lane of the tests, then all kept chaos stories, and those of seeds that were never played, chosen by the day; a quarter as many of configuration and of offers.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -6,7 +6,7 @@ const { availableParallelism } = require('node:os');
 const { ensureBuild } = require('./build');
 const { ensureDependencies } = require('./dependencies');
 const { ensureTestServer } = require('./servers');
-const { ROOT, Failed, report, say } = require('./steps');
+const { ROOT, Failed, handOver, report, say } = require('./steps');
 const { playStories } = require('./stories');
 
 const SEEDS = 1_000;
@@ -47,7 +47,7 @@ function listFindings({ from, seeds, kind }, { failed, isWhole }) {
 }
 
 /**
- * Plays a night, several portions at a time. Prints the output of portions with findings, and at the end each finding
+ * Runs the night lane, and plays a night, several portions at a time. Prints the output of portions with findings, and at the end each finding
  * as the command that replays it. @returns exit code
  */
 async function runNight(seeds, nowMs) {
@@ -55,8 +55,9 @@ async function runNight(seeds, nowMs) {
   await ensureDependencies();
   await ensureTestServer();
   await ensureBuild();
+  const lane = await handOver(process.execPath, ['scripts/run.js', 'test:night']);
+  const findings = lane === 0 ? [] : ['npm run test:night'];
   const left = planPortions(seeds, firstSeed(nowMs));
-  const findings = [];
   const playWhatIsLeft = async () => {
     for (let portion = left.shift(); portion; portion = left.shift()) findings.push(...(await play(portion)));
   };

@@ -13,7 +13,7 @@ async function runReproduce(args) {
   await ensureTestServer();
   await ensureBuild();
   say(`▸ seed ${seed}; the report comes into ${out}`);
-  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/reproduce.long.test.ts'];
+  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/reproduce.night.test.ts'];
   return handOver(process.execPath, jest, { CONVEYOR_REPRODUCE: `${seed}:${pipelines}:${weeks}:${path.resolve(out)}` });
 }
 

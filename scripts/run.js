@@ -1,4 +1,4 @@
-// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk | test:long | test:all` and `npm test`: installs everything that a fresh clone
+// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk | test:long | test:night | test:all` and `npm test`: installs everything that a fresh clone
 // lacks, then runs the command. Plain Node without dependencies, because it runs before any are installed.
 'use strict';
 
@@ -20,6 +20,7 @@ const VERBS = {
   dev: async (args) => runStack('dev', args),
   test: async (args) => runTests('short', args),
   'test:long': async (args) => runTests('long', args),
+  'test:night': async (args) => runTests('night', args),
   'test:all': async (args) => runTests('all', args),
   bench: async (args) => runBench(args),
   chaos: async (args) => runChaos(args),

@@ -1,5 +1,5 @@
-// `npm test`: lint, types and the short lane of tests; `npm run test:long` runs the other lane, and `npm run test:all`
-// everything. With arguments, only jest runs, with these arguments and on both lanes.
+// `npm test`: lint, types and the short lane of tests; `npm run test:long` and `npm run test:night` run the other lanes, and
+// `npm run test:all` everything. With arguments, only jest runs, with these arguments and on all lanes.
 'use strict';
 
 const { mkdtempSync, readdirSync } = require('node:fs');
@@ -13,14 +13,14 @@ const { ensureEtcd, ensurePostgres, ensureTemporal, ensureTestServer } = require
 /** Nearly all objects of a simulated world are short-lived; a larger young generation avoids copying them. */
 const YOUNG = ['--max-semi-space-size=64'];
 
-/** @param lane 'short', 'long' or 'all' */
+/** @param lane 'short', 'long', 'night' or 'all' */
 async function runTests(lane, args) {
   // Reports missing programs before anything takes time.
   await ensureTestServer();
   await ensureTemporal();
   await ensureEtcd();
   await ensurePostgres();
-  const checks = args.length === 0 && lane !== 'long';
+  const checks = args.length === 0 && ['short', 'all'].includes(lane);
   if (checks) await runBoth(lint(), ensureBuild().then(types));
   else await ensureBuild();
   const given = process.env.CONVEYOR_TEST_REPEATS;
@@ -30,12 +30,15 @@ async function runTests(lane, args) {
     ...{ CONVEYOR_TEST_REPEATS: repeats, CONVEYOR_TEST_BUILT: '1' },
     CONVEYOR_TEST_LANE: args.length === 0 ? lane : 'all',
   });
-  if (args.length === 0 && lane === 'short') say(`left out: ${longFiles()} files of the long lane (npm run test:all)`);
+  if (args.length === 0 && lane === 'short')
+    say(
+      `left out: ${countFiles('long')} files of the long lane, ${countFiles('night')} of the night lane (npm run test:all)`,
+    );
   return judgeRepeats(code, readRepeats(repeats), !given);
 }
 
-const longFiles = () =>
-  readdirSync(path.join(ROOT, 'tests'), { recursive: true }).filter((file) => file.endsWith('.long.test.ts')).length;
+const countFiles = (lane) =>
+  readdirSync(path.join(ROOT, 'tests'), { recursive: true }).filter((file) => file.endsWith(`.${lane}.test.ts`)).length;
 
 /** Each check needs one core; the errors of one do not hide those of the other. */
 async function runBoth(...checks) {

@@ -11,8 +11,11 @@ interface Project {
   readonly moduleNameMapper: Readonly<Record<string, string>>;
 }
 
+type Projects = readonly Project[];
+const LANES = ['short', 'long', 'night', 'all'] as const;
+
 /** The projects of jest.config.js when one lane runs, or, as for a named file, all of them. */
-function readProjects(lane: 'short' | 'long' | 'all'): readonly Project[] {
+function readProjects(lane: (typeof LANES)[number]): Projects {
   const before = process.env['CONVEYOR_TEST_LANE'];
   process.env['CONVEYOR_TEST_LANE'] = lane;
   try {
@@ -54,21 +57,23 @@ const testFiles = repositoryFiles().filter(
 );
 
 describe('the lanes of tests', () => {
-  const [short, long, all] = [readProjects('short'), readProjects('long'), readProjects('all')];
+  const [short, long, night, all] = LANES.map(readProjects) as [Projects, Projects, Projects, Projects];
 
   test('have each file with tests in exactly one of them, by its name, and none in neither', () => {
     expect(testFiles.length).toBeGreaterThan(400);
     const wrong = testFiles.filter((file) => {
-      const [inShort, inLong] = [runsIn(short, file), runsIn(long, file)];
-      const [its, others] = file.endsWith('.long.test.ts') ? [inLong, inShort] : [inShort, inLong];
-      return its.length !== 1 || others.length !== 0 || runsIn(all, file).join() !== its.join();
+      const its = /\.(long|night)\.test\.ts$/.exec(file)?.[1] ?? 'short';
+      const runs = { short: runsIn(short, file), long: runsIn(long, file), night: runsIn(night, file) };
+      const others = Object.entries(runs).filter(([lane, names]) => lane !== its && names.length > 0);
+      const own = runs[its as keyof typeof runs];
+      return own.length !== 1 || others.length !== 0 || runsIn(all, file).join() !== own.join();
     });
     expect(wrong).toEqual([]);
   });
 
   test.each(['tests/cli/late.spec.ts', 'tests/cli/late.test.js', 'sdk/late.test.ts', 'late.test.ts'])(
     'would miss %s, and this test finds that',
-    (file) => expect([...runsIn(short, file), ...runsIn(long, file), ...runsIn(all, file)]).toEqual([]),
+    (file) => expect([short, long, night, all].flatMap((lane) => runsIn(lane, file))).toEqual([]),
   );
 
   test('begin with files that exist', () => {
@@ -82,7 +87,7 @@ describe('the lanes of tests', () => {
         ([name, file]) => new RegExp(name).test('fast-check') && /fewerCases/.test(file),
       );
     expect(short.map(triesFewer)).toEqual([true, true, true]);
-    expect([...long, ...all].some(triesFewer)).toBe(false);
+    expect([...long, ...night, ...all].some(triesFewer)).toBe(false);
   });
 });
 

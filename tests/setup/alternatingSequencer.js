@@ -3,9 +3,7 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** Those that take minutes begin first: jest knows no durations on a machine where nothing has run, and would end with one of them alone. */
-const LONGEST = ['features/removal', 'workflows/chaos', 'workflows/teastore', 'pages/browser'].map(
-  (name) => `tests/${name}.long.test.ts`,
-);
+const LONGEST = ['workflows/chaos', 'workflows/teastore', 'pages/browser'].map((name) => `tests/${name}.long.test.ts`);
 const isLongest = ({ path }) => LONGEST.some((file) => path.endsWith(`/${file}`));
 const isOfSystem = ({ context }) => context.config.displayName?.name === 'system';
 
