@@ -79,6 +79,8 @@ export interface DeploySituation {
   readonly atWindow?: boolean;
   /** It removes its units. */
   readonly removal?: true;
+  /** It is undone, however it ends. */
+  readonly canary?: true;
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
@@ -178,8 +180,9 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   cancel: {
     refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
     apply: (control, asked) => ({ ...control, cancel: asked }),
-    effect: ({ reverting: isBack, removal }) => {
+    effect: ({ reverting: isBack, removal, canary }) => {
       if (removal) return 'it stops; tasks that are gone stay gone';
+      if (canary && !isBack) return 'it stops; tasks that it updated go back, as at the end of any canary';
       return isBack
         ? 'the revert stops unfinished, and the deploy ends as revert-failed'
         : 'it stops; tasks already updated stay on the new version';

@@ -311,7 +311,11 @@ export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySit
 /** The facts that the rules about verbs need. */
 export function toDeploySituation(
   record: DeployRecord,
-  { spec, removal }: Pick<DeployInput, 'removal'> & { readonly spec: Pick<DeploySpec, 'healthChecks'> },
+  {
+    spec,
+    removal,
+    canary,
+  }: Pick<DeployInput, 'removal' | 'canary'> & { readonly spec: Pick<DeploySpec, 'healthChecks'> },
 ): DeploySituation {
   return {
     control: record.control,
@@ -325,6 +329,7 @@ export function toDeploySituation(
     checks: removal ? [] : spec.healthChecks.map((check) => check.name),
     ...(record.fleet?.ranEach === undefined ? {} : { ranEach: record.fleet.ranEach }),
     ...(removal ? { removal } : {}),
+    ...(canary ? { canary: true } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DeployInput } from '../../domain/deploy/state';
-import { answering, away } from './answering';
+import { answering, away, refusal } from './answering';
 import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
@@ -271,6 +272,31 @@ describe('a deploy while a canary runs', () => {
     expect((await deploy.ended({ stepMs: HOUR, withinMs: 60 * HOUR })).outcome).toBe('succeeded');
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
   });
+});
+
+describe('a canary that goes back', () => {
+  test.each<[string, string, (one: LoneDeploy) => Promise<unknown>]>([
+    ['succeeded', 'has baked', () => world.sleep(30 * MINUTE)],
+    ['cancelled', 'is cancelled', (one) => one.command('cancel')],
+  ])(
+    'asks no person although the push type refuses to say what its units run: %s, as it %s',
+    async (outcome, _, ends) => {
+      const one = await canary();
+      await isBaking(one);
+      const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? refusal() : undefined));
+      await ends(one);
+      const isBack = async () => isDeepStrictEqual(await versions(), everywhere({ 'kv:1': 6 }));
+      await world.until('its tasks are back', isBack, { withinMs: HOUR });
+      expect((await one.status()).timeline.map(({ text }) => text).join()).toContain(
+        'goes back to the versions before',
+      );
+      answers();
+      // Whether a deploy beside it has moved the units meanwhile is unknown, and a person decides when to ask again.
+      expect(await one.reaches(({ paused }) => paused !== null)).toMatchObject({ state: 'reverting' });
+      await one.command('resume');
+      expect(await one.ended()).toMatchObject({ outcome });
+    },
+  );
 });
 
 describe('a deploy that goes back after a canary took tasks of its completion', () => {

@@ -1,14 +1,16 @@
-import { getExternalWorkflowHandle } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, patched } from '@temporalio/workflow';
 import { explainEmptyCanary } from '../../domain/deploy/canary';
 import { applyRevert } from '../../domain/deploy/control';
 import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
 import { findRevert, findStop, type RevertStop, type Stop } from '../../domain/deploy/stop';
 import { workflowIds } from '../../domain/ids';
+import { refusalWords } from '../../domain/text';
 import { runInterruptible, type InterruptibleOutcome } from '../interrupts';
 import { canaryKeptSignal } from '../messages';
 import { waitWatching, whilePaused } from './pause';
-import { lookAtPresent } from './prepare';
+import { lookAtPresent, tryToLookAtPresent } from './prepare';
+import { pauseRefused } from './refusals';
 import { revert } from './revert';
 import type { DeploySession } from './session';
 
@@ -82,13 +84,30 @@ async function prepareUndo(run: DeploySession): Promise<void> {
 }
 
 /**
- * A revert waits for no look. If the current versions are not known in time, it goes back to the versions before, and goes further once
- * they are known.
+ * A revert waits for no look, and no canary for a person because its look is refused: a verdict that it waited for might never come. If the
+ * current versions are not known in time, it goes back to the versions before, and goes further once they are known.
  */
 async function learnPresent(run: DeploySession): Promise<void> {
   const looked = await runInterruptible(
     () => findRevert(run.record),
-    () => lookAtPresent(run),
+    () => tryToLookAtPresent(run),
+  );
+  if (looked.kind === 'interrupted') return void (await lookAtPresent(run, { atOnce: true }));
+  const { refused } = looked.value;
+  if (refused === undefined) return;
+  if (!patched('canary-goes-back-unseen')) return waitToLook(run, refused);
+  run.note('trouble', `it goes back to the versions before: fetchDeployUnits was refused: ${refused}`);
+  await lookAtPresent(run, { atOnce: true });
+}
+
+/** As before the patch, for deploys that began to wait then. */
+async function waitToLook(run: DeploySession, refused: string): Promise<void> {
+  const looked = await runInterruptible(
+    () => findRevert(run.record),
+    async () => {
+      await pauseRefused(run, refusalWords(run.input.spec.pushType, 'fetchDeployUnits', refused));
+      await lookAtPresent(run);
+    },
   );
   if (looked.kind === 'interrupted') await lookAtPresent(run, { atOnce: true });
 }

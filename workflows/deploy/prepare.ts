@@ -1,14 +1,14 @@
-import type { LookRequest } from '../../activities/fetchAgain';
+import type { FleetLook, LookRequest } from '../../activities/fetchAgain';
 import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
 import { describeKeptUnits } from '../../domain/deploy/keptUnitsText';
 import { describeUnlisted, type UnlistedUnits } from '../../domain/deploy/unlistedUnits';
 import type { Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { toPart } from '../../domain/deploy/snapshot';
-import { change, leavesToOthers, withPlan } from '../../domain/deploy/state';
+import { change, leavesToOthers, withPlan, type Fleet } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
-import { callUntilAnswered } from './calls';
+import { callUntilAnswered, type PushCall } from './calls';
 import { checkLockstep } from './lockstep';
 import { callOrPause } from './refusals';
 import type { HealthWatcher } from './needs';
@@ -102,14 +102,34 @@ function noteUnlisted(run: HealthWatcher, unlisted: UnlistedUnits | undefined): 
  * reverted meanwhile.
  * @returns whether the result differs from the last look.
  */
-export async function lookAtPresent(run: HealthWatcher, how: { readonly atOnce?: true } = {}): Promise<boolean> {
-  const { fleet, plan } = run.record;
+export async function lookAtPresent(run: HealthWatcher, how: HowToLook = {}): Promise<boolean> {
+  const { fleet } = run.record;
   if (fleet === null) return false;
-  const parts = plan?.phases.map((phase) => toPart(phase)) ?? [];
+  return keepLook(run, fleet, await callOrPause(run, 'fetchDeployUnits', askForPresent(run, fleet, how)));
+}
+
+/** As `lookAtPresent`, but a refusal is returned, and is for the caller to bear. */
+export async function tryToLookAtPresent(run: HealthWatcher): Promise<{ readonly refused?: string }> {
+  const { fleet } = run.record;
+  if (fleet === null) return {};
+  const answer = await callUntilAnswered(run, 'fetchDeployUnits', askForPresent(run, fleet, {}));
+  if ('refused' in answer) return answer;
+  keepLook(run, fleet, answer.value);
+  return {};
+}
+
+interface HowToLook {
+  /** For a revert, which waits for no answer. */
+  readonly atOnce?: true;
+}
+
+function askForPresent(run: HealthWatcher, { snapshot }: Fleet, how: HowToLook): PushCall<FleetLook> {
+  const parts = run.record.plan?.phases.map((phase) => toPart(phase)) ?? [];
   const look = { ...buildLookRequest(run), parts, asNow: true as const, ...how };
-  const { now, withoutPast, moved } = await callOrPause(run, 'fetchDeployUnits', (push) =>
-    push.fetchAgain(run.call, fleet.snapshot, look),
-  );
+  return (push) => push.fetchAgain(run.call, snapshot, look);
+}
+
+function keepLook(run: HealthWatcher, fleet: Fleet, { now, withoutPast, moved }: FleetLook): boolean {
   run.patch({ fleet: { ...fleet, snapshot: now, withoutPast } });
   return moved;
 }

@@ -354,6 +354,17 @@ describe('the view of a deploy for rules', () => {
     expect(toDeploySituation(planned(), { spec: SPEC }).checks).toEqual(['errors']));
 });
 
+test.each([
+  ['a deploy', {}, 'it stops; tasks already updated stay on the new version'],
+  [
+    'a canary',
+    { canary: { amount: { count: 1 }, bakeMs: 0, keepUntil: false } },
+    'it stops; tasks that it updated go back, as at the end of any canary',
+  ],
+])('a cancel says where it leaves the tasks of %s', (_, more, effect) => {
+  expect(describeEffect('cancel', toDeploySituation(planned(), { spec: SPEC, ...more }))).toBe(effect);
+});
+
 describe('who pauses', () => {
   test('a pause of the system never replaces that of a person', () =>
     expect(byOf(pauseDeploy(commanded(planned(), 'pause'), NOW, 'dependency', 'twine is silent'))).toBe('operator'));
