@@ -119,7 +119,10 @@ describe('settings in force', () => {
   const given = {
     policy: ADMIN,
     callbacks: { url: 'https://u:callback-path@conveyor.example.com/secret-path', secrets: ['callback secret'] },
-    slack: { secrets: ['the signing secret'], secretEnvs: ['S'], token: 'bot-token', users: { U1: 'user:alice' } },
+    slack: {
+      ...{ secrets: ['the signing secret'], secretEnvs: ['S'], token: 'bot-token', users: { U1: 'user:alice' } },
+      emails: { team: 'T012AB3CD', domains: ['example.com'], principal: 'user:{email}' },
+    },
     sessions: { url: 'https://conveyor.example.com', secrets: ['session secret'], unset: [] },
     issuers: [
       {
@@ -148,7 +151,8 @@ describe('settings in force', () => {
     for (const path of ['/settings', '/settings.json']) {
       const { status, text } = await read(path, given, BEARER);
       expect(status).toBe(200);
-      for (const word of ['service:ci', 'https://id.example.com', 'conveyor.example.com', 'config.repositories.flags'])
+      const words = ['service:ci', 'https://id.example.com', 'conveyor.example.com', 'config.repositories.flags'];
+      for (const word of [...words, '1 by their ids, those of T012AB3CD at example.com as user:{email}'])
         expect(text).toContain(word);
       for (const secret of [...SECRETS, TOKEN, 'callback-path', 'secret-path', 'git-password', 'etcd-password'])
         expect([secret, text.includes(secret)]).toEqual([secret, false]);

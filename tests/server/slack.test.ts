@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { parseButton } from '../../domain/notify/slackButtons';
 import { conveyorError } from '../../domain/errors';
+import type { Fetch } from '../../sdk/request';
 import type { FrontClient } from '../../server/deps';
 import type { SlackEmails } from '../../settings/slack';
 import { appOf, FakePipelines, NOW_MS } from '../builders/serverWorld';
@@ -21,11 +22,12 @@ beforeEach(() => {
   [asked, answer, nowMs] = [[], () => Response.json({ ok: true }), NOW_MS];
 });
 
-const slackFetch = async (request: Request): Promise<Response> => {
+const slackFetch: Fetch = async (request, init) => {
   const body = request.body === null ? null : await request.json();
   asked.push({ url: request.url, key: request.headers.get('authorization'), body });
-  const { signal } = request;
-  const late = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('late'))));
+  const late = new Promise<never>((_, reject) =>
+    init?.signal.addEventListener('abort', () => reject(new Error('late'))),
+  );
   return Promise.race([answer(), late]);
 };
 
@@ -244,7 +246,7 @@ describe('a person whom the settings know by an address', () => {
     ['refuses', () => Response.json({ ok: false, error: 'missing_scope' })],
     ['lies', () => new Response('<html>')],
     ['answers nothing', () => new Promise<Response>(() => undefined)],
-  ])('is told to try again while Slack %s, and may', async (_title, given) => {
+  ])('cannot act while Slack %s, and reads that a later try may succeed', async (_title, given) => {
     answer = given;
     const world = openKnowing();
     const startedAt = Date.now();
