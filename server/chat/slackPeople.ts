@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NOTICE_LIMITS } from '../../domain/limits';
 import { MINUTE_MS } from '../../domain/milliseconds';
-import { PRINCIPAL } from '../../domain/principals';
+import { principalFrom } from '../../settings/signIn';
 import type { SlackEmails, SlackSettings } from '../../settings/slack';
 import { callSlack, type SlackFetch } from './slackApi';
 
@@ -41,8 +41,8 @@ export class SlackPeople {
     const call = { method: 'users.info', token, query: { user }, timeoutMs: LOOK_WITHIN_MS };
     const answer = userSchema.safeParse(await callSlack(this.deps, call));
     if (!answer.success) return { why: `Slack does not say just now who ${user} is: try again` };
-    const address = findAddress(answer.data.user, user, emails);
-    const principal = address === undefined ? undefined : fillPrincipal(emails, address);
+    const email = findAddress(answer.data.user, user, emails);
+    const principal = email && principalFrom(emails.principal, { email, name: email.slice(0, email.indexOf('@')) });
     if (principal === undefined) return { why: describeUnknownAddress(user, emails) };
     this.keep(user, principal);
     return { principal };
@@ -67,11 +67,6 @@ function findAddress(
   const address = found.profile.email?.toLowerCase() ?? '';
   const [, domain = ''] = /^[^@]+@([^@]+)$/.exec(address) ?? [];
   return domains.includes(domain) ? address : undefined;
-}
-
-function fillPrincipal({ principal }: SlackEmails, address: string): string | undefined {
-  const filled = principal.replace('{email}', address).replace('{name}', address.slice(0, address.indexOf('@')));
-  return PRINCIPAL.test(filled) ? filled : undefined;
 }
 
 const describeStranger = (user: string): string =>
