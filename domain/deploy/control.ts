@@ -81,6 +81,8 @@ export interface DeploySituation {
   readonly removal?: true;
   /** It is undone, however it ends. */
   readonly canary?: true;
+  /** It is a canary that goes back although nothing has reverted it. */
+  readonly canaryOver?: true;
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
@@ -104,6 +106,10 @@ export function whyNot(situation: DeploySituation, verb: DeployVerb, input: Comm
 /** True from the command on, so that a repeated command changes nothing. */
 export const isReverting = ({ reverting, control }: Pick<DeploySituation, 'reverting' | 'control'>): boolean =>
   reverting || control.revert !== null;
+
+/** A canary goes back at its end in any case, so a revert that comes meanwhile says that it has failed. */
+export const failsCanary = ({ canaryOver, control }: Pick<DeploySituation, 'canaryOver' | 'control'>): boolean =>
+  canaryOver === true && control.revert === null;
 
 /**
  * The reason why Temporal's own cancel request ends no revert, not even one that is stuck: its sender may not have
@@ -192,10 +198,12 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     refuse: () => undefined,
     apply: (control, asked, { notBad }) =>
       control.revert ? control : applyRevert(control, { ...asked, notBad: notBad === true, paused: control.paused }),
-    effect: (situation) =>
-      isReverting(situation)
+    effect: (situation) => {
+      if (failsCanary(situation)) return 'its tasks go back already; it ends as reverted';
+      return isReverting(situation)
         ? 'it is reverting already; nothing changes'
-        : withReason('every task that it updated goes back to its previous version', situation.ranEach ?? ''),
+        : withReason('every task that it updated goes back to its previous version', situation.ranEach ?? '');
+    },
   },
   'skip-phase': {
     refuse: (situation, input) => {

@@ -330,8 +330,12 @@ export function toDeploySituation(
     ...(record.fleet?.ranEach === undefined ? {} : { ranEach: record.fleet.ranEach }),
     ...(removal ? { removal } : {}),
     ...(canary ? { canary: true } : {}),
+    ...(record.revert?.by === CANARY_OVER ? { canaryOver: true } : {}),
   };
 }
+
+/** The reverting principal of a canary whose time is over. */
+export const CANARY_OVER = 'canary';
 
 /** A `pre` step that has begun and has not been undone. Its effects remain until the deploy has ended. */
 export interface StepToUndo {

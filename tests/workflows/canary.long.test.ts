@@ -117,6 +117,18 @@ describe('a canary', () => {
     expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
   });
 
+  test('that a person reverts while it goes back as at its end has not succeeded', async () => {
+    const deploy = await canary();
+    await isBaking(deploy);
+    const answers = answering(world, ({ method }) => (method === 'executeUpdates' ? away() : undefined));
+    await deploy.reaches(({ state }) => state === 'reverting');
+    expect(await deploy.command('revert')).toMatchObject({ effect: 'its tasks go back already; it ends as reverted' });
+    expect(await deploy.command('revert')).toMatchObject({ effect: 'it is reverting already; nothing changes' });
+    answers();
+    expect(await deploy.ended()).toMatchObject({ outcome: 'reverted', reverted: { bad: false } });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
   test('is kept after its bake until its release lets it go', async () => {
     await givenRelease(2);
     const deploy = await canary(2, { keepUntil: true });

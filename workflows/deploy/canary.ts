@@ -2,7 +2,7 @@ import { getExternalWorkflowHandle, patched } from '@temporalio/workflow';
 import { explainEmptyCanary } from '../../domain/deploy/canary';
 import { applyRevert } from '../../domain/deploy/control';
 import { createCancelledEnding, createRevertEnding, type Ending } from '../../domain/deploy/outcome';
-import { change } from '../../domain/deploy/state';
+import { CANARY_OVER, change } from '../../domain/deploy/state';
 import { findRevert, findStop, type RevertStop, type Stop } from '../../domain/deploy/stop';
 import { workflowIds } from '../../domain/ids';
 import { refusalWords } from '../../domain/text';
@@ -35,16 +35,16 @@ export async function undoCanary(run: DeploySession, pushed: InterruptibleOutcom
     since = captureControl(run);
     // A cancel from before the revert must not end it.
     run.patch({ control: { ...run.record.control, cancel: null } });
-    const always: RevertStop = { kind: 'revert', by: 'canary', reason: 'a canary is always undone' };
+    const always: RevertStop = { kind: 'revert', by: CANARY_OVER, reason: 'a canary is always undone' };
     const undone = await revert(run, before.stop?.kind === 'revert' ? before.stop : always);
     if (undone.kind !== 'reverted') return undone;
     if (since.stop === null) since = captureControl(run);
   }
   // The revert clears a cancel, so the state from before it counts.
   const { stop: last, control: asked } = before.stop === null ? since : before;
-  if (last === null && pushed.kind === 'done') return pushed.value;
-  if (last?.kind !== 'revert') return createCancelledEnding(asked, false);
-  return { ...createRevertEnding(last, asked), bad: false };
+  const reverted = last?.kind === 'revert' ? last : findRevert(run.record);
+  if (reverted !== null) return { ...createRevertEnding(reverted, run.record.control), bad: false };
+  return last === null && pushed.kind === 'done' ? pushed.value : createCancelledEnding(asked, false);
 }
 
 /** Health checks continue for as long as the release keeps the canary. */

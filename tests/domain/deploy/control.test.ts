@@ -14,7 +14,14 @@ import {
   type Overtaken,
   type DeploySituation,
 } from '../../../domain/deploy/control';
-import { newDeploy, toDeploySituation, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
+import {
+  CANARY_OVER,
+  newDeploy,
+  toDeploySituation,
+  withPhase,
+  withPlan,
+  type DeployRecord,
+} from '../../../domain/deploy/state';
 import { pauseDeploy, keepPaused, endPause } from '../../../domain/deploy/pauseRecord';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { deployWith } from '../../../domain/spec/deploy';
@@ -22,6 +29,7 @@ import { DEPLOY_VERBS, type CommandInput, type DeployVerb } from '../../../domai
 import type { Pause } from '../../../domain/views';
 
 const NOW = Date.parse('2026-11-23T17:00:00Z');
+const ONE_TASK = { amount: { count: 1 }, bakeMs: 0, keepUntil: false } as const;
 const ASKED: GivenCommand = { actor: 'user:bob', reason: 'r', at: '2026-11-23T16:00:00.000Z' };
 const pause = (by: Pause['by'] = 'operator'): Pause => ({ ...ASKED, by, actor: by === 'operator' ? 'user:bob' : null });
 const situation = (control: Partial<Control> = {}, more: Partial<DeploySituation> = {}): DeploySituation => ({
@@ -356,13 +364,24 @@ describe('the view of a deploy for rules', () => {
 
 test.each([
   ['a deploy', {}, 'it stops; tasks already updated stay on the new version'],
-  [
-    'a canary',
-    { canary: { amount: { count: 1 }, bakeMs: 0, keepUntil: false } },
-    'it stops; tasks that it updated go back, as at the end of any canary',
-  ],
+  ['a canary', { canary: ONE_TASK }, 'it stops; tasks that it updated go back, as at the end of any canary'],
 ])('a cancel says where it leaves the tasks of %s', (_, more, effect) => {
   expect(describeEffect('cancel', toDeploySituation(planned(), { spec: SPEC, ...more }))).toBe(effect);
+});
+
+test.each<[string, string, Partial<Control>, string]>([
+  ['because it is over', CANARY_OVER, {}, 'its tasks go back already; it ends as reverted'],
+  [
+    'because it is over, and that a person has reverted',
+    CANARY_OVER,
+    { revert: { ...ASKED, notBad: false, paused: null } },
+    'it is reverting already; nothing changes',
+  ],
+  ['because it is unhealthy', 'health', {}, 'it is reverting already; nothing changes'],
+])('a revert of a canary that goes back %s says what it changes', (_, by, control, effect) => {
+  const revert = { by, reason: '', startedAt: ASKED.at, endedAt: null, units: [] };
+  const record: DeployRecord = { ...planned(), stage: 'reverting', revert, control: { ...NO_COMMANDS, ...control } };
+  expect(describeEffect('revert', toDeploySituation(record, { spec: SPEC, canary: ONE_TASK }))).toBe(effect);
 });
 
 describe('who pauses', () => {
