@@ -32,15 +32,15 @@ const PAGES = [
   { name: 'settings', path: '/settings' },
 ];
 
-/** The pictures of the documents: one of a guide, one of a tutorial. */
-const OF_DOCUMENTS = [
-  { name: 'pipeline', file: 'page-pipeline', scheme: 'light' },
-  { name: 'deploy', file: 'page-deploy', scheme: 'light' },
-];
+/** The pictures of the documents, for readers of both schemes. */
+const OF_DOCUMENTS = ['pipeline', 'deploy'].flatMap((name) => [
+  { name, file: `page-${name}`, scheme: 'light' },
+  { name, file: `page-${name}-dark`, scheme: 'dark' },
+]);
 
 /** A larger picture takes too long to load. */
 const MOST_BYTES = 150_000;
-const SIZE = { width: 1280, height: 900 };
+const SIZE = { width: 1280, height: 760 };
 
 async function main(server, folder) {
   const { chromium } = require('playwright-core');
