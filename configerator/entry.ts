@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /**
  * The arguments for node to run a program of ours: compiled, or in a checkout its source. @param file without its
@@ -7,6 +8,9 @@ import { existsSync } from 'node:fs';
 export function buildEntryArgs(file: string, mayWrite: boolean): readonly string[] {
   const compiled = `${file}.js`;
   if (existsSync(compiled)) return [compiled];
-  const loader = `const [{ createJiti }, file] = [require(process.argv[1]), process.argv[2]]; void createJiti(file, { fsCache: ${mayWrite} }).import(file);`;
-  return ['-e', loader, require.resolve('jiti'), `${file}.ts`];
+  const jiti = require.resolve('jiti');
+  // Its own choice would be a folder of `/tmp` with a name that everyone knows.
+  const fsCache = mayWrite && resolve(dirname(jiti), '../../.cache/jiti');
+  const loader = `const [{ createJiti }, file] = [require(process.argv[1]), process.argv[2]]; void createJiti(file, { fsCache: ${JSON.stringify(fsCache)} }).import(file);`;
+  return ['-e', loader, jiti, `${file}.ts`];
 }

@@ -11,19 +11,31 @@ export interface PackageRef {
   readonly version: string | undefined;
 }
 
-/** Undefined for a text that is not a package URL. Qualifiers never name another package; subpaths do so only in Go. */
+/** Undefined for a text that is not a package URL. A qualifier names another package only in distributions, and a subpath only in Go. */
 export function packageIn(purl: string): PackageRef | undefined {
-  const [, type = '', rest = '', subpath] =
-    /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)(?:\?[^#]*)?(?:#(.*))?$/is.exec(purl) ?? [];
+  const [, type = '', rest = '', qualifiers = '', subpath = ''] =
+    /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)(?:\?([^#]*))?(?:#(.*))?$/is.exec(purl) ?? [];
   // An at sign before a slash begins the scope of a package; some authors do not encode it.
   const [, path = '', version] = /^(.+?)(?:@([^@/]*))?$/.exec(rest) ?? [];
   // Empty segments are ignored. A regular expression for those at the end would take a minute for 100,000 of them.
   const name = tryDecode(splitPath(path).join('/'));
   const at = version === undefined ? undefined : tryDecode(version);
   if (!name) return undefined;
-  const [first, ...others] = namesWith(type.toLowerCase(), name, tryDecode(subpath ?? '') ?? '');
+  const [first, ...others] = namesWith(type.toLowerCase(), name, tryDecode(subpath) ?? '');
   const key = (one: string): string => packageKey(type.toLowerCase(), one);
-  return { keys: [key(first), ...others.map(key)], version: at || undefined };
+  const all = [...others, ...listSources(type.toLowerCase(), name, qualifiers)];
+  return { keys: [key(first), ...all.map(key)], version: at || undefined };
+}
+
+/** The types of distributions whose advisories name source packages, while SBOMs list the packages built from these. */
+const DISTRIBUTIONS = ['deb', 'apk', 'rpm'];
+
+/** The source package by the qualifier of syft and trivy: `debian/libcurl4?upstream=curl%407.88.1` is built from `debian/curl`. */
+function listSources(type: string, name: string, qualifiers: string): readonly string[] {
+  if (!DISTRIBUTIONS.includes(type)) return [];
+  const upstream = qualifiers.split('&').find((one) => one.startsWith('upstream='));
+  const [source = ''] = (tryDecode(upstream?.slice('upstream='.length) ?? '') ?? '').split('@');
+  return source === '' ? [] : [[...splitPath(name).slice(0, -1), source].join('/')];
 }
 
 const splitPath = (path: string): readonly string[] => path.split('/').filter((segment) => segment !== '');

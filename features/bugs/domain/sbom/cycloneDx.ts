@@ -36,7 +36,7 @@ function componentFrom(component: JsonFields): SbomComponent {
   return {
     ref: getComponentRef(component),
     name: componentName(name, version),
-    purl: textIn(purl) ?? null,
+    purls: textIn(purl) === undefined ? [] : [String(purl)],
     isContent: CYCLONE_CONTENTS.includes(textIn(type) ?? ''),
     packageNames: CYCLONE_PACKAGES.includes(textIn(type)) ? whole : [],
     version: textIn(version),

@@ -18,8 +18,8 @@ export interface SbomComponent {
   readonly ref: string | undefined;
   /** `esbuild@0.21.5` */
   readonly name: string;
-  /** Null if it has none. */
-  readonly purl: string | null;
+  /** Its package URLs; empty if it has none. */
+  readonly purls: readonly string[];
   /** A file, or data: no package. */
   readonly isContent: boolean;
   /** Names of its package without a version, if it may be one; empty for files and data. */
@@ -33,7 +33,7 @@ export interface SbomComponent {
  */
 export function countNamedOnly({ root, components, unread }: Sbom): number {
   const about = root === null ? -1 : components.findIndex(({ ref }) => ref === root);
-  const isPoor = ({ purl, isContent }: SbomComponent): boolean => !isContent && !packageIn(purl ?? '');
+  const isPoor = ({ purls, isContent }: SbomComponent): boolean => !isContent && !purls.some((purl) => packageIn(purl));
   return unread + components.filter((one, nth) => nth !== about && isPoor(one)).length;
 }
 
@@ -44,10 +44,12 @@ export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOr
     return key === undefined ? [] : [{ key, one }];
   });
   for (const component of sbom.components) {
-    const found = packageIn(component.purl ?? '');
-    const version = found?.version ?? component.version;
-    const isIt = (key: string): boolean => (found ? found.keys.includes(key) : isCalled(component, key));
-    if (wanted.some(({ key, one }) => isIt(key) && isAffected(one, version, order))) return chainTo(sbom, component);
+    const known = component.purls.flatMap((purl) => packageIn(purl) ?? []);
+    const isHit = ({ key, one }: (typeof wanted)[number]): boolean =>
+      known.length === 0
+        ? isCalled(component, key) && isAffected(one, component.version, order)
+        : known.some(({ keys, version }) => keys.includes(key) && isAffected(one, version ?? component.version, order));
+    if (wanted.some(isHit)) return chainTo(sbom, component);
   }
   return undefined;
 }

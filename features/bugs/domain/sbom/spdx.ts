@@ -10,7 +10,7 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
     ({ SPDXID, name, versionInfo, externalRefs, primaryPackagePurpose: purpose }): SbomComponent => ({
       ref: textIn(SPDXID),
       name: componentName(name, versionInfo),
-      purl: purlIn(externalRefs),
+      purls: listPurls(externalRefs),
       isContent: textIn(purpose) === 'FILE',
       packageNames: SPDX_PACKAGES.includes(textIn(purpose)) && textIn(name) !== undefined ? [String(name)] : [],
       version: textIn(versionInfo),
@@ -41,7 +41,7 @@ function addDependency(dependencies: Map<string, string[]>, from: string, to: st
   else known.push(to);
 }
 
-function purlIn(externalRefs: unknown): string | null {
-  const ref = objectsIn(externalRefs).find(({ referenceType }) => referenceType === 'purl');
-  return textIn(ref?.['referenceLocator']) ?? null;
-}
+const listPurls = (externalRefs: unknown): readonly string[] =>
+  objectsIn(externalRefs).flatMap(({ referenceType, referenceLocator }) =>
+    referenceType === 'purl' ? (textIn(referenceLocator) ?? []) : [],
+  );

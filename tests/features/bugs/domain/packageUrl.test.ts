@@ -14,6 +14,18 @@ test.each([
   expect(packageIn(purl)).toEqual({ keys: [key], version });
 });
 
+test.each([
+  ['pkg:deb/debian/libcurl4@7.88.1-10?arch=amd64&upstream=curl&distro=debian-12', 'deb/debian/curl'],
+  ['pkg:deb/debian/libc6@2.36-9?upstream=glibc%402.36', 'deb/debian/glibc'],
+  ['pkg:apk/alpine/libcrypto3@3.1.4?upstream=openssl', 'apk/alpine/openssl'],
+])('%s is also built from %s, which advisories name', (purl, source) => {
+  expect(packageIn(purl)?.keys).toContain(source);
+});
+
+test('outside of distributions a qualifier names no other package', () => {
+  expect(packageIn('pkg:npm/esbuild@1.0.0?upstream=curl')?.keys).toEqual(['npm/esbuild']);
+});
+
 test.each(['', 'esbuild', 'pkg:npm', 'pkg:npm/', 'npm/esbuild@1', 'pkg:npm/%zz@1'])(
   '%j is not a package URL',
   (text) => {

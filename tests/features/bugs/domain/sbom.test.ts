@@ -55,6 +55,13 @@ test('SPDX gives the same result in each of its ways to write dependencies', () 
   expect(chainIn(spdx('0.9.0'))).toBeUndefined();
 });
 
+test('each package URL of a package in SPDX counts', () => {
+  const refs = ['pkg:generic/vendored-rpc@1.0.0', 'pkg:npm/rpc@1.0.0'];
+  const externalRefs = refs.map((referenceLocator) => ({ referenceType: 'purl', referenceLocator }));
+  const packages = [{ SPDXID: 'SPDXRef-rpc', name: 'vendored-rpc', versionInfo: '1.0.0', externalRefs }];
+  expect(chainIn({ spdxVersion: 'SPDX-2.3', packages, relationships: [] })).toEqual(['vendored-rpc@1.0.0']);
+});
+
 test('dependencies that go in a circle end a search as others do', () => {
   const circle = [
     { ref: 'log-ref', dependsOn: ['rpc-ref', 'log-ref'] },
