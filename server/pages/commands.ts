@@ -64,7 +64,10 @@ async function showPageCommand(c: FormContext, pages: CommandPages): Promise<Res
   return answerCommand(c, pages, found, {});
 }
 
-/** Gives a command, and leads back to the page about its target, or shows the refusal on the page of the command. */
+/**
+ * Gives a command, and leads to the page about its target, or about the release that it has started. A refusal is shown on
+ * the page of the command.
+ */
 async function takePageCommand(c: FormContext, pages: CommandPages): Promise<Response> {
   const [form, caller, session] = [c.get('form'), c.get('caller'), c.get('session')];
   if (form === undefined || caller === null || session === null) throw refuseForm('you are not signed in');
@@ -81,7 +84,7 @@ async function takePageCommand(c: FormContext, pages: CommandPages): Promise<Res
     const { id, effect } = await giveCommand(pages, asked, caller, form);
     pages.reads.forget();
     const done = await pages.sessions?.notices.seal(session.id, `${id}: ${effect}`);
-    return c.redirect(`${getPagePath(asked.target)}?done=${done ?? ''}`, 303);
+    return c.redirect(`${getPagePath(isStartVerb(asked.verb) ? id : asked.target)}?done=${done ?? ''}`, 303);
   } catch (error) {
     return answerCommand(c, pages, { ...found, error }, given);
   }

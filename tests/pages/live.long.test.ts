@@ -6,7 +6,7 @@ import type { DeployStatus } from '../../domain/views';
 import { CONFIG } from '../builders/accessWorld';
 import { buttonWorld } from '../builders/buttonWorld';
 import { revertedDeploy } from '../builders/cliSamples';
-import { listed, pageWorld, running } from '../builders/pageWorld';
+import { listed, pageWorld, running, succeeded } from '../builders/pageWorld';
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'];
@@ -55,8 +55,10 @@ async function openWorld() {
     {
       status: async (id) => {
         if (state.away) throw new Error('away');
+        if (id === 'kvstore/15') return { ...succeeded(15), state: 'queued', endedAt: null, actions: [], timeline: [] };
         return id === state.now.id ? state.now : plain.client.status(id);
       },
+      release: () => Promise.resolve({ id: 'kvstore/15', number: 15, duplicate: false }),
       command: (id, verb) => {
         if (verb === 'revert') state.now = reverting();
         return Promise.resolve({ id, accepted: true, effect: 'every task that it updated goes back' });
@@ -146,6 +148,28 @@ inBrowser('a person with a keyboard', () => {
       expect(await page.textContent('#refusal')).toContain('it does not accept this now');
       expect(await findFaults(page)).toEqual([]);
       await page.close();
+    },
+    SLOW_MS,
+  );
+
+  test.each([true, false])(
+    'starts a release, and is on its page, which says so (with the script: %s)',
+    async (javaScriptEnabled) => {
+      const { origin } = world!;
+      const page = await (await browser!.newContext({ javaScriptEnabled })).newPage();
+      page.setDefaultTimeout(60_000);
+      await page.goto(`${origin}/sign-in?to=/pipelines/kvstore`);
+      await page.fill('#token', 'dev:user:alice');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${origin}/pipelines/kvstore`);
+      await page.click('[action$="/commands/release"] button');
+      for (const field of await page.locator('#confirm input[required]').all()) await field.fill('15');
+      await page.fill('#confirm textarea', 'the new search');
+      await page.click('#confirm button[type="submit"]');
+      await page.waitForURL(({ pathname }) => pathname === '/releases/kvstore/15');
+      expect(await page.textContent('#done')).toContain('kvstore/15: it is started');
+      expect(await page.textContent('h1')).toContain('kvstore/15');
+      await page.context().close();
     },
     SLOW_MS,
   );

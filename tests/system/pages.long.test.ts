@@ -98,8 +98,8 @@ inBrowser('a person with a browser', () => {
       const shop = await given(stack, SLOW_PHASES);
       const page = await signIn('alice', `/pipelines/${shop.name}`);
       await press(page, 'release', 'the new search', { 'version.executable': shop.version(2) });
+      await page.waitForURL(({ pathname }) => pathname === `/releases/${shop.name}/1`);
       await shows(page, '#done', `${shop.name}/1: it is started`);
-      await page.locator(`a[href="/releases/${shop.name}/1"]`).first().click();
       await page.locator(`a[href="/releases/${shop.name}/1/deploy"]`).first().click();
       await page.evaluate('window.mark = 1');
       await shows(page, 'h1', 'baking');
