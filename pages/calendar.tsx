@@ -11,6 +11,7 @@ import { FilterForm, FilterText, Paging, toPageLink } from './parts/filters';
 import { Layout, toDocument } from './parts/layout';
 import { Notes } from './parts/listing';
 import { More, Section, Table } from './parts/section';
+import { KeptNote } from './parts/stale';
 import { ClockTime, Command, IdLink, Prose } from './parts/text';
 import { FirstSteps } from './pipelines';
 
@@ -18,9 +19,10 @@ import { FirstSteps } from './pipelines';
 export function renderCalendarPage(given: CalendarModel, frame: Frame): string {
   const { next, ...rest } = given;
   const model = forPeople(rest, frame.view);
-  const { filters, agendas, total, isLater } = model;
+  const { filters, agendas, total, isLater, kept } = model;
   return toDocument(
     <Layout frame={frame} title="Calendar" heading="Calendar of fourteen days">
+      <KeptNote kept={kept} view={frame.view} />
       <FilterForm action="/calendar" label="Filter of pipelines">
         <FilterText name="q" label="Name begins with" value={filters.q} />
         <FilterText name="owner" label="Owner" value={filters.owner} example="group:storage" />

@@ -68,6 +68,14 @@ export interface MaybeStale {
   readonly stale: string | null;
 }
 
+/** An answer that is older than its life, and is read again for the next readers. */
+export interface KeptState {
+  /** When it was read. */
+  readonly at: string;
+  /** Why it could not be read again; null if it is being read. */
+  readonly problem: string | null;
+}
+
 /** The commands that the reader may give on a page. */
 export interface ButtonsModel {
   readonly commands: readonly OfferedCommand[];
@@ -172,6 +180,8 @@ export interface AuditModel {
 
 /** Fourteen days of the pipelines of a page. */
 export interface CalendarModel {
+  /** The oldest of its answers; null if all are young. */
+  readonly kept: KeptState | null;
   readonly filters: Omit<PipelineFilters, 'state'>;
   /** The first moment, and the first one after the last. */
   readonly from: string;

@@ -5,9 +5,10 @@ import { PAGE_LIMITS } from '../../domain/limits';
 import { formatTime } from '../../domain/text';
 import type { PipelineSummary } from '../../domain/views';
 import { expectEverywhere } from '../../domain/where/progress';
+import type { KeptState } from '../../pages/models';
 import { renderCalendarPage } from '../../pages/calendar';
 import { parseQuery } from '../body';
-import { pageFilter, toSharedKey, unlessLate } from './looks';
+import { describeKept, pageFilter, toSharedKey, unlessLate } from './looks';
 import { createPageRow, type PageSource } from './page';
 
 const calendarQuery = z.object({
@@ -29,32 +30,47 @@ export const CALENDAR_PAGE = createPageRow({ link: 'Calendar', paths: ['/calenda
       source.pipelinePage(query),
     );
     const period = getAgendaPeriod(source.now());
-    const agendas = await Promise.all(pipelines.map((pipeline) => readAgenda(source, pipeline, period)));
+    const found = await Promise.all(pipelines.map((pipeline) => readAgenda(source, pipeline, period)));
+    const agendas = found.map(({ agenda }) => agenda);
     const span = { from: formatTime(period.fromMs), to: formatTime(period.toMs) };
-    return { filters, ...span, agendas, next, total, isLater: cursor !== '' };
+    return { filters, ...span, agendas, next, total, isLater: cursor !== '', kept: findOldest(found) };
   },
   // Days are those of UTC, which all readers share.
   render: (model, frame) => renderCalendarPage(model, { ...frame, view: { ...frame.view, timeZone: 'UTC' } }),
 }));
 
-async function readAgenda(
-  source: PageSource,
-  pipeline: PipelineSummary,
-  period: AgendaPeriod,
-): Promise<PipelineAgenda> {
+interface FoundAgenda {
+  readonly agenda: PipelineAgenda;
+  /** Null for one that is younger than its life. */
+  readonly kept: KeptState | null;
+}
+
+const findOldest = (found: readonly FoundAgenda[]): KeptState | null =>
+  found.reduce<KeptState | null>((oldest, { kept }) => {
+    if (kept === null || oldest === null) return oldest ?? kept;
+    return { at: kept.at < oldest.at ? kept.at : oldest.at, problem: oldest.problem ?? kept.problem };
+  }, null);
+
+async function readAgenda(source: PageSource, pipeline: PipelineSummary, period: AgendaPeriod): Promise<FoundAgenda> {
   const { looks } = source;
   const { id, state, frozenUntil, stopped } = pipeline;
   const key = toSharedKey('agenda', { id, state, frozenUntil, stopped, ...period });
-  const [agenda, ends] = await Promise.all([
-    unlessLate(looks.read(key, () => planFromFile(source, pipeline, period), AGENDA_SHARED_MS)),
+  const [read, ends] = await Promise.all([
+    unlessLate(looks.readKept(key, () => planFromFile(source, pipeline, period), AGENDA_SHARED_MS)),
     pipeline.active.length === 0
       ? []
       : unlessLate(looks.read(`agenda ends ${id}`, () => listDeployEnds(source, id), ENDS_SHARED_MS)),
   ]);
-  if (agenda === null)
-    return { id, spans: [], moments: [], isCut: false, problem: pipeline.problem ?? 'its file did not arrive in time' };
+  if (read === null) {
+    const problem = pipeline.problem ?? 'its file did not arrive in time';
+    return { agenda: { id, spans: [], moments: [], isCut: false, problem }, kept: null };
+  }
+  const { answer: agenda, ...age } = read;
   const moments = [...agenda.moments, ...(ends ?? []).filter(({ at }) => Date.parse(at) < period.toMs)];
-  return { ...agenda, moments: moments.sort((a, b) => a.at.localeCompare(b.at)) };
+  return {
+    agenda: { ...agenda, moments: moments.sort((a, b) => a.at.localeCompare(b.at)) },
+    kept: describeKept(age),
+  };
 }
 
 /** Zones are slow, so all readers share the result. */

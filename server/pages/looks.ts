@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { PAGE_LIMITS } from '../../domain/limits';
 import type { FrontClient } from '../deps';
-import { SharedReader } from '../sharedRead';
+import { ConveyorError } from '../../domain/errors';
+import { MINUTE_MS } from '../../domain/milliseconds';
+import { formatTime } from '../../domain/text';
+import type { KeptState } from '../../pages/models';
+import { SharedReader, type KeptAnswer } from '../sharedRead';
 
 /** All viewers of one thing share one look at it within this time. */
 const LIVE_MS = 1_000;
@@ -9,6 +13,9 @@ const LIVE_MS = 1_000;
 const ENDED_MS = 60_000;
 /** A look that takes longer is left out of a page that can do without it. */
 const OPTIONAL_MS = 1_500;
+
+/** Readers wait for an answer that is older, and see the error if there is none. */
+const KEPT_MS = 5 * MINUTE_MS;
 
 /** A filter of a page; empty for none. */
 export const pageFilter = z
@@ -33,12 +40,21 @@ export class SharedLooks {
 
   /** @param key of the look and of everything that its answer depends on */
   read<T>(key: string, look: () => Promise<T>, freshMs: number = LIVE_MS): Promise<T> {
+    return this.findReader(key, look, freshMs).read();
+  }
+
+  /** As `read`, but no reader of the last minutes waits: an answer that is older than `freshMs` is read again behind. */
+  readKept<T>(key: string, look: () => Promise<T>, freshMs: number): Promise<KeptAnswer<T>> {
+    return this.findReader(key, look, freshMs).readKept(KEPT_MS);
+  }
+
+  private findReader<T>(key: string, look: () => Promise<T>, freshMs: number): SharedReader<T> {
     const reader = this.readers.get(key) ?? new SharedReader<unknown>(look, freshMs, this.now);
     this.readers.delete(key);
     this.readers.set(key, reader);
     const [oldest] = this.readers.keys();
     if (this.readers.size > this.most && oldest !== undefined) this.readers.delete(oldest);
-    return reader.read() as Promise<T>;
+    return reader as SharedReader<T>;
   }
 
   /** The next readers look again: a command has changed what was seen. */
@@ -61,3 +77,12 @@ export async function unlessLate<T>(look: Promise<T>): Promise<T | null> {
   });
   return Promise.race([look.catch(() => null), late]).finally(() => clearTimeout(timer));
 }
+
+/** What a page says about an answer that is older than its life; null for others. */
+export function describeKept({ atMs, isOld, problem }: Omit<KeptAnswer<unknown>, 'answer'>): KeptState | null {
+  if (!isOld) return null;
+  if (problem === undefined) return { at: formatTime(atMs), problem: null };
+  return { at: formatTime(atMs), problem: problem instanceof ConveyorError ? problem.message : NO_ANSWER };
+}
+
+const NO_ANSWER = 'the last read of it failed inside Conveyor';

@@ -163,6 +163,7 @@ export const calendarModel = (over: Partial<CalendarModel> = {}): CalendarModel 
     { id: 'silent', spans: [], moments: [], isCut: false, problem: 'its file did not arrive in time' },
   ],
   ...{ next: 'bmV4dA', total: 30_000, isLater: false },
+  kept: { at: at('13:57:00'), problem: 'no worker polls for conveyor' },
   ...over,
 });
 
@@ -265,6 +266,7 @@ export const settingsModel = (over: Partial<SettingsModel> = {}): SettingsModel 
 export const WHERE = { asked: '4f0c9b1d2e3a', found: whereFound() };
 export const FRESHNESS: FreshnessModel = {
   ...{ report: freshness(100), total: 30_000, filters: { owner: '', state: '' }, from: 0 },
+  kept: { at: at('13:58:00'), problem: null },
 };
 export const STATS = { filters: { since: '21d', by: 'category', category: '' }, report: stats() };
 export const bugs = (count: number) => ({

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { conveyorError } from '../../domain/errors';
 import { newBug } from '../builders/bugs';
 import { NO_TALLIES } from '../builders/statsTallies';
@@ -18,6 +19,8 @@ const AUDIT = {
   verify: () => Promise.resolve([]),
   recordAnonymous: () => Promise.resolve(),
 };
+const AWAY = conveyorError('no-worker', { id: 'kvstore' });
+const PLAIN_SPEC = { schedule: { mode: 'continuous' }, actions: {} };
 const ADMIN = { ...POLICY, admins: ['service:ci'] };
 
 type Given = Parameters<typeof appOf>[1];
@@ -188,6 +191,40 @@ test('the calendar of a page shows the pipelines whose files arrive, and names t
   expect(text).toContain('its file did not arrive in time');
   const json = JSON.parse((await read('/calendar.json', { client } as never)).text) as { agendas: { id: string }[] };
   expect(json.agendas[0]).toMatchObject({ id: 'kvstore', problem: null });
+});
+
+test.each<[string, (fails: () => boolean) => Parameters<typeof pageWorld>[0]]>([
+  [
+    '/freshness',
+    (fails) => ({
+      freshness: () => (fails() ? Promise.reject(AWAY) : pageWorld().client.freshness()),
+    }),
+  ],
+  ['/calendar', (fails) => ({ spec: () => (fails() ? Promise.reject(AWAY) : Promise.resolve(PLAIN_SPEC as never)) })],
+])('%s shows its last answer while it is read again, and says since when it is old and why', async (path, given) => {
+  const state = { nowMs: Date.parse('2026-11-20T14:00:00.000Z'), fails: false };
+  const one = app({ client: clientWith(given(() => state.fails)), now: () => state.nowMs });
+  const open = async (): Promise<[number, string]> => {
+    const answer = await one.request(path);
+    const text = (await answer.text()).replace(/<[^>]+>/g, '');
+    await setImmediate();
+    return [answer.status, text];
+  };
+  expect(await open()).toEqual([200, expect.not.stringContaining('This page is as of')]);
+  state.nowMs += 60_000;
+  state.fails = true;
+  expect(await open()).toEqual([200, expect.stringContaining('This page is as of 14:00:00, 1m ago. It is being read')]);
+  const why = 'no worker answers for it';
+  const [status, text] = await open();
+  expect([status, text]).toEqual([200, expect.stringContaining('This page is as of 14:00:00, 1m ago. It is tried')]);
+  expect(text).toContain(why);
+  state.fails = false;
+  state.nowMs += 60_000;
+  await open();
+  expect(await open()).toEqual([200, expect.not.stringContaining('This page is as of')]);
+  state.fails = true;
+  state.nowMs += 10 * 60_000;
+  expect((await open())[1]).toContain(path === '/calendar' ? 'its file did not arrive in time' : why);
 });
 
 test('the way around leads to the pages that a server lists, and to no others', async () => {

@@ -3,7 +3,7 @@ import { formatTime } from '../../../domain/text';
 import type { PipelineSummary } from '../../../domain/views';
 import type { FreshnessPolicy } from './policy';
 import type { TicketRound } from './round';
-import { computeOverdueRank, judgeFreshness, type FreshnessView } from './view';
+import { judgeFreshness, sortMostOverdueFirst, type FreshnessView } from './view';
 import type { OpenTicket } from './ticket';
 
 /** The last daily run, if there was one. */
@@ -48,9 +48,7 @@ export function freshnessReport(
     at: formatTime(nowMs),
     weekly: deployed.length === 0 ? null : young / deployed.length,
     tickets: round && ticketsReport(round),
-    pipelines: views.sort(
-      (a, b) => computeOverdueRank(b, policy) - computeOverdueRank(a, policy) || a.id.localeCompare(b.id),
-    ),
+    pipelines: sortMostOverdueFirst(views, policy),
   };
 }
 

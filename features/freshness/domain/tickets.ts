@@ -3,7 +3,7 @@ import { WEEK_MS } from '../../../domain/milliseconds';
 import { withReason } from '../../../domain/text';
 import type { PipelineSummary } from '../../../domain/views';
 import type { FreshnessPolicy } from './policy';
-import { computeOverdueRank, judgeFreshness, type FreshnessView } from './view';
+import { judgeFreshness, sortMostOverdueFirst, type FreshnessView } from './view';
 import { textDigest, ticketText, type OpenTicket, type TicketText } from './ticket';
 
 /** The step that is due for one ticket. */
@@ -31,11 +31,11 @@ export function withDue(
   nowMs: number,
 ): { readonly open: readonly OpenTicket[]; readonly unticketed: number } {
   const has = new Set(open.map(({ pipeline }) => pipeline));
-  const due = pipelines
+  const stale = pipelines
     .filter((pipeline) => !pipeline.ended && !has.has(pipeline.id))
     .map((pipeline) => judgeFreshness(pipeline, policy, nowMs))
-    .filter(isOld)
-    .sort((a, b) => computeOverdueRank(b, policy) - computeOverdueRank(a, policy) || a.id.localeCompare(b.id));
+    .filter(isOld);
+  const due = sortMostOverdueFirst(stale, policy);
   const room = Math.max(0, TICKET_LIMITS.open.max - open.length);
   return { open: [...open, ...due.slice(0, room).map(newTicket)], unticketed: Math.max(0, due.length - room) };
 }

@@ -1,8 +1,10 @@
 import type { Frame } from '../../../pages/frame';
+import type { KeptState } from '../../../pages/models';
 import { FilterChoice, FilterForm, FilterText, Paging, toPageLink } from '../../../pages/parts/filters';
 import { Layout, toDocument } from '../../../pages/parts/layout';
 import { Listing, Notes } from '../../../pages/parts/listing';
 import { Section } from '../../../pages/parts/section';
+import { KeptNote } from '../../../pages/parts/stale';
 import { IdLink, TimeAgo } from '../../../pages/parts/text';
 import { forPeople } from '../../../render/times';
 import type { FreshnessReport } from '../domain/report';
@@ -19,15 +21,18 @@ export interface FreshnessModel {
   readonly filters: { readonly owner: string; readonly state: string };
   /** The place of the first one among all. */
   readonly from: number;
+  /** The report is older than its life; null for a young one. */
+  readonly kept: KeptState | null;
 }
 
 /** Pipelines that have not been deployed for long, worst first. */
 export function renderFreshnessPage(given: FreshnessModel, frame: Frame): string {
-  const { report, total, filters, from } = forPeople(given, frame.view);
+  const { report, total, filters, from, kept } = forPeople(given, frame.view);
   const { below, ...texts } = freshnessTexts(report, frame.view);
   const next = from + report.pipelines.length;
   return toDocument(
     <Layout frame={frame} title="Freshness" heading="Freshness" command="conveyor freshness">
+      <KeptNote kept={kept} view={frame.view} />
       <FilterForm action="/freshness" label="Filter of pipelines">
         <FilterText name="owner" label="Owner" value={filters.owner} example="group:storage" />
         <FilterChoice

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PAGE_LIMITS } from '../../../domain/limits';
 import { parseQuery } from '../../../server/body';
+import { describeKept } from '../../../server/pages/looks';
 import { createPageRow, type ReadPage, type PageSource } from '../../../server/pages/page';
 import type { FreshnessReport } from '../domain/report';
 import { FRESHNESS_STATES, renderFreshnessPage } from '../pages/freshness';
@@ -14,8 +15,8 @@ const freshnessPageQuery = z.object({
 /** The report lists every pipeline, and changes with deploys and days. */
 const REPORT_SHARED_MS = 10_000;
 
-const readShared = ({ looks, client }: PageSource): Promise<FreshnessReport> =>
-  looks.read('freshness', () => client.freshness(), REPORT_SHARED_MS);
+const shareReport = ({ client }: PageSource) =>
+  ['freshness', (): Promise<FreshnessReport> => client.freshness(), REPORT_SHARED_MS] as const;
 
 export const FRESHNESS_PAGE: ReadPage = createPageRow(
   { link: 'Freshness', paths: ['/freshness', '/freshness.json'] },
@@ -23,14 +24,14 @@ export const FRESHNESS_PAGE: ReadPage = createPageRow(
     read: async (c) => {
       const { from, ...filters } = parseQuery(c, freshnessPageQuery);
       const { owner, state } = filters;
-      const report = await readShared(source);
+      const { answer: report, ...age } = await source.looks.readKept(...shareReport(source));
       const fitting = report.pipelines.filter(
         (one) => (owner === '' || one.owners.includes(owner)) && (state === '' || one.state === state),
       );
       const pipelines = fitting.slice(from, from + PAGE_LIMITS.rows.max);
-      return { report: { ...report, pipelines }, total: fitting.length, filters, from };
+      return { report: { ...report, pipelines }, total: fitting.length, filters, from, kept: describeKept(age) };
     },
     render: renderFreshnessPage,
-    twin: () => readShared(source),
+    twin: () => source.looks.read(...shareReport(source)),
   }),
 );

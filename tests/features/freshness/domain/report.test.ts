@@ -53,6 +53,13 @@ test('the worst comes first, by how far it is over its own time; pipelines witho
   expect(pipelines.map(({ id }) => id)).toEqual(['busy', 'late', 'weekly', 'new']);
 });
 
+test('pipelines that are equally late, and those without any deploy, come by name', () => {
+  const { pipelines } = report(
+    ...[pipeline('e', null), pipeline('b', 44), pipeline('d', null), pipeline('c', 44), pipeline('a', 44)],
+  );
+  expect(pipelines.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
 test('the share of a week counts what was ever deployed', () => {
   expect(report(pipeline('a', 7), pipeline('b', 7.01), pipeline('c', 1), pipeline('d', null)).weekly).toBeCloseTo(
     2 / 3,
