@@ -15,6 +15,7 @@ import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
 import { serveReadPages } from './pages/readPages';
 import { answerFailurePage, PAGE_PATHS, servePages, wantsPage } from './pages/routes';
+import { PageStreams } from './pages/streams';
 import { Readiness } from './readiness';
 import { whyNotOpen } from './reads';
 import { API_ROUTES } from './routes';
@@ -66,7 +67,11 @@ export function createApp(deps: ServerDeps): Hono {
   }
   const readiness = new Readiness(deps);
   app.route('/', healthRoutes(readiness));
-  app.route('/metrics', metricsRoutes({ ...deps, readiness }, metrics, lanes));
+  const streams = new PageStreams({
+    ...{ now: () => deps.now(), isDraining: () => deps.isDraining() },
+    onEnd: (why) => metrics.countStreamEnd(why),
+  });
+  app.route('/metrics', metricsRoutes({ ...deps, readiness, streams }, metrics, lanes));
   app.get('/openapi.json', (c) => c.json(openApiDocument(getReadPolicy(deps))));
   const turns = new KeyedQueue();
   if (sessions) app.route('/', sessions.routes);
@@ -92,7 +97,7 @@ export function createApp(deps: ServerDeps): Hono {
   serveReadPages(app, api, sessions);
   for (const { route, respond } of API_ROUTES)
     app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));
-  servePages(app, deps, { sessions, turns });
+  servePages(app, deps, { sessions, turns, streams });
   const fail = (c: Context, error: unknown) =>
     wantsPage(c) ? answerFailurePage(c, error, deps) : answerFailure(c, error);
   app.notFound((c) => fail(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));

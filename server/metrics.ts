@@ -2,6 +2,7 @@ import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { FinderView } from '../domain/views';
 import type { ConfigState } from '../settings/liveRegistry';
 import type { AuditState } from './audit/audit';
+import { STREAM_ENDS, type StreamEnd } from './pages/streams';
 import type { ServerPart } from './readiness';
 import { configFamilies, Counter, family, Histogram, row, type Labels, type MetricRow } from './metricsText';
 
@@ -30,6 +31,8 @@ interface ServerFacts {
   readonly ready: readonly ServerPart[];
   /** Certificates by purpose; empty if unknown. */
   readonly certificates: readonly { readonly use: string; readonly isEnding: boolean }[];
+  /** Pages that are kept up to date in a browser. */
+  readonly streams: number;
   readonly uptimeMs: number;
   /** Missing if there is none. */
   readonly audit?: AuditState;
@@ -46,6 +49,7 @@ export class Metrics {
   private readonly submissions = new Counter('result');
   private readonly beyond = new Counter('source');
   private readonly ignored = new Counter('why', ['event', 'nothing', 'nobody', 'unreadable']);
+  private readonly streamEnds = new Counter('why', STREAM_ENDS);
 
   countAnswer({ method, route, status, seconds }: AnsweredRequest): void {
     const key = `${method} ${route} ${status}`;
@@ -72,10 +76,15 @@ export class Metrics {
     this.ignored.add(why);
   }
 
+  /** Counts a stream of a page that has ended. */
+  countStreamEnd(why: StreamEnd): void {
+    this.streamEnds.add(why);
+  }
+
   text(
     lanes: readonly Lane[],
     finders: readonly FinderView[],
-    { uptimeMs, audit, config, weekly, open, backlogs, ready, certificates }: ServerFacts,
+    { uptimeMs, audit, config, weekly, open, backlogs, ready, certificates, streams }: ServerFacts,
   ): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
@@ -106,6 +115,7 @@ export class Metrics {
         'Deliveries that reached no pipeline: another event, nothing new, no subscription, or unreadable.',
         this.ignored.rows(),
       ),
+      ...streamFamilies(streams, this.streamEnds),
       family(
         'conveyor_ready',
         'gauge',
@@ -147,6 +157,11 @@ export class Metrics {
     return [...this.times].flatMap(([route, time]) => time.rows({ route }));
   }
 }
+
+const streamFamilies = (open: number, ends: Counter): string[] => [
+  family('conveyor_page_streams', 'gauge', 'Open pages that are kept up to date.', [row({}, open)]),
+  family('conveyor_page_streams_ended_total', 'counter', 'Streams of pages that ended, by the reason.', ends.rows()),
+];
 
 const openFamilies = (open: readonly OpenCount[]): string[] => {
   const of = (kind: OpenCount['kind']): MetricRow[] =>

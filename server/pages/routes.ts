@@ -27,7 +27,7 @@ import { findButtons, listModelOffers, serveCommands, type CommandPages } from '
 import { findForViewer } from './forViewer';
 import { PageReads } from './reads';
 import { readViewerZone } from './viewerZone';
-import { hashModel, PageStreams, type StreamViewer } from './streams';
+import { hashModel, type PageStreams, type StreamViewer } from './streams';
 
 /** The paths of the pages and of their JSON, which have the same readers as reads of `/v1`. */
 export const PAGE_PATHS: readonly string[] = [
@@ -48,13 +48,12 @@ const pipelinesQuery = z.object({
 });
 
 /** Adds the pages to an app; who may read them is decided before. */
-export function servePages(app: Hono, deps: ServerDeps, { sessions, turns }: PageMeans): void {
+export function servePages(app: Hono, deps: ServerDeps, { sessions, turns, streams }: PageMeans): void {
   const reads = new PageReads(deps);
   const pages: CommandPages = { deps, reads, turns, sessions, toFrame: (c) => toFrame(c, deps, sessions) };
   const withButtons = <M extends object>(model: M, c: Context, offers: readonly OfferedCommand[]) =>
     findButtons(c, pages, offers).then((buttons) => ({ ...model, buttons }));
   serveCommands(app, pages, withPageHeaders);
-  const streams = new PageStreams({ now: () => deps.now(), isDraining: () => deps.isDraining() });
   for (const { path, type, content } of ASSETS)
     app.get(path, withPageHeaders, (c) => c.body(content, 200, { 'content-type': type, 'cache-control': FOR_EVER }));
   const serve = <M extends object>(
@@ -145,6 +144,7 @@ interface PageMeans {
   readonly sessions: Sessions | undefined;
   /** The queues of commands, which the API uses too. */
   readonly turns: KeyedQueue;
+  readonly streams: PageStreams;
 }
 
 interface LivePage<M extends object> {

@@ -59,12 +59,20 @@ interface Watch {
   isLooking: boolean;
 }
 
+/**
+ * Why a stream has ended: its browser `left`; its `time` was over, after which it comes back; its `session` ended; the server
+ * ends (`draining`); its browser took nothing (`unread`); the page is `gone`.
+ */
+export const STREAM_ENDS = ['left', 'time', 'session', 'draining', 'unread', 'gone'] as const;
+export type StreamEnd = (typeof STREAM_ENDS)[number];
+
 interface StreamMeans {
   readonly now: () => number;
   readonly isDraining: () => boolean;
   readonly random?: () => number;
   /** In ms; a second by default. */
   readonly tickMs?: number;
+  readonly onEnd?: (why: StreamEnd) => void;
 }
 
 /** Tells browsers when pages have changed. It looks once a second at pages that a browser watches, and at no others. */
@@ -89,7 +97,7 @@ export class PageStreams {
           stream = this.add(watch, viewer, controller);
         },
         cancel: () => {
-          if (stream !== undefined) this.remove(watch, stream);
+          if (stream !== undefined) this.remove(watch, stream, 'left');
         },
       },
       { highWaterMark: MOST_UNREAD },
@@ -110,11 +118,18 @@ export class PageStreams {
     const nowMs = this.means.now();
     for (const watch of this.watches.values())
       for (const stream of watch.streams) {
-        if (this.means.isDraining() || nowMs >= stream.endsAtMs || stream.viewer.isOver()) this.end(watch, stream);
+        const over = this.whyOver(stream, nowMs);
+        if (over !== undefined) this.end(watch, stream, over);
         else if (nowMs - stream.sentAtMs >= PULSE_MS) this.write(watch, stream, ':\n\n');
       }
     const due = [...this.watches.values()].filter(({ isLooking }) => !isLooking).slice(0, LOOKS_A_TICK);
     await Promise.all(due.map((watch) => this.look(watch)));
+  }
+
+  private whyOver({ viewer, endsAtMs }: PageStream, nowMs: number): StreamEnd | undefined {
+    if (this.means.isDraining()) return 'draining';
+    if (nowMs >= viewer.untilMs || viewer.isOver()) return 'session';
+    return nowMs >= endsAtMs ? 'time' : undefined;
   }
 
   private begin(page: WatchedPage, model: string): Watch {
@@ -136,8 +151,9 @@ export class PageStreams {
     return stream;
   }
 
-  private remove(watch: Watch, stream: PageStream): void {
+  private remove(watch: Watch, stream: PageStream, why: StreamEnd): void {
     if (!watch.streams.delete(stream)) return;
+    this.means.onEnd?.(why);
     const { name } = stream.viewer;
     const left = (this.byViewer.get(name) ?? 1) - 1;
     if (left > 0) this.byViewer.set(name, left);
@@ -149,8 +165,8 @@ export class PageStreams {
     this.timer = undefined;
   }
 
-  private end(watch: Watch, stream: PageStream): void {
-    this.remove(watch, stream);
+  private end(watch: Watch, stream: PageStream, why: StreamEnd): void {
+    this.remove(watch, stream, why);
     stream.controller.close();
   }
 
@@ -168,7 +184,7 @@ export class PageStreams {
     } catch (error) {
       // It no longer exists, which the page says when it is fetched again.
       if (error instanceof ConveyorError && !error.retryable)
-        for (const stream of [...watch.streams]) this.end(watch, stream);
+        for (const stream of [...watch.streams]) this.end(watch, stream, 'gone');
       const isNews = !watch.isGone;
       watch.isGone = true;
       if (isNews) await this.tell(watch, formatGone(watch));
@@ -182,7 +198,7 @@ export class PageStreams {
       [...watch.streams].map(async (stream) => {
         const mayKnow = await stream.viewer.mayKnow().catch(() => true);
         if (mayKnow) this.write(watch, stream, text);
-        else if (watch.streams.has(stream)) this.end(watch, stream);
+        else if (watch.streams.has(stream)) this.end(watch, stream, 'session');
       }),
     );
   }
@@ -190,7 +206,7 @@ export class PageStreams {
   private write(watch: Watch, stream: PageStream, text: string): void {
     if (!watch.streams.has(stream)) return;
     // The browser has long not taken anything; it comes back if it is still there.
-    if ((stream.controller.desiredSize ?? 0) <= 0) return this.end(watch, stream);
+    if ((stream.controller.desiredSize ?? 0) <= 0) return this.end(watch, stream, 'unread');
     stream.controller.enqueue(Buffer.from(text));
     stream.sentAtMs = this.means.now();
   }

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { certificateState } from '../../domain/certificates';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
+import type { PageStreams } from '../pages/streams';
 import type { Readiness } from '../readiness';
 import type { Metrics } from '../metrics';
 import { METRICS_TYPE } from '../metricsText';
@@ -16,7 +17,7 @@ const WEEKLY_FRESH_MS = 600_000;
 
 /** The endpoint for Prometheus. @param lanes the queues of requests, by name */
 export function metricsRoutes(
-  deps: ServerDeps & { readonly readiness: Readiness },
+  deps: ServerDeps & { readonly readiness: Readiness; readonly streams: Pick<PageStreams, 'counts'> },
   metrics: Metrics,
   lanes: Readonly<Record<string, RequestGate>>,
 ): Hono {
@@ -31,6 +32,7 @@ export function metricsRoutes(
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const about = {
       uptimeMs: now() - startedAtMs,
+      streams: deps.streams.counts().streams,
       ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
       ...(deps.configState === undefined ? {} : { config: deps.configState() }),
     };

@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { PAGE_LIMITS } from '../../domain/limits';
-import { hashModel, PageStreams, type StreamViewer } from '../../server/pages/streams';
+import { appOf } from '../builders/serverWorld';
+import { pageWorld } from '../builders/pageWorld';
+import { hashModel, PageStreams, type StreamEnd, type StreamViewer } from '../../server/pages/streams';
 
 const ALICE: StreamViewer = {
   ...{ name: 'user:alice', untilMs: Infinity },
@@ -12,11 +14,13 @@ const MINUTE = 60_000;
 /** Streams of pages whose models are these, at a time that only the test moves. */
 function world() {
   const state = { nowMs: 0, model: 'a', looks: 0, fails: undefined as Error | undefined, draining: false };
+  const ends: StreamEnd[] = [];
   const streams = new PageStreams({
     now: () => state.nowMs,
     isDraining: () => state.draining,
     random: () => 0.5,
     tickMs: 2 ** 30,
+    onEnd: (why) => ends.push(why),
   });
   const look = () => {
     state.looks += 1;
@@ -31,7 +35,7 @@ function world() {
     state.nowMs += ms;
     await streams.tick();
   };
-  return { state, streams, open, pass };
+  return { state, streams, open, pass, ends };
 }
 
 /** The events that a browser has received so far, and whether its stream has ended. */
@@ -57,7 +61,7 @@ function follow(answer: Response) {
 
 describe('a stream of a page', () => {
   test('says the present model at once, and then each change once', async () => {
-    const { state, open, pass, streams } = world();
+    const { state, open, pass, streams, ends } = world();
     const answer = await open();
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     const browser = follow(answer);
@@ -72,7 +76,7 @@ describe('a stream of a page', () => {
     ]);
     expect(browser.got.text).toMatch(/^retry: 3000\n\n/);
     await browser.leave();
-    expect(streams.counts()).toEqual({ streams: 0, pages: 0 });
+    expect([streams.counts(), ends]).toEqual([{ streams: 0, pages: 0 }, ['left']]);
   });
 
   test('shares one look a second with a thousand others, and nothing is looked at once all have left', async () => {
@@ -101,7 +105,7 @@ describe('a stream of a page', () => {
   });
 
   test('ends after some minutes, with its session, and with its server', async () => {
-    const { state, open, pass, streams } = world();
+    const { state, open, pass, streams, ends } = world();
     const [long, short] = [follow(await open()), follow(await open({ name: 'user:bob', untilMs: 2 * MINUTE }))];
     let isOver = false;
     const gone = follow(await open({ name: 'user:eve', isOver: () => isOver }));
@@ -120,15 +124,16 @@ describe('a stream of a page', () => {
     await pass(1_000);
     await last.settle();
     expect([last.got.ended, (await open()).status]).toEqual([true, 503]);
+    expect(ends).toEqual(['session', 'session', 'time', 'draining']);
   });
 
   test('tells no one of a change whose session does not count any more', async () => {
-    const { state, open, pass } = world();
+    const { state, open, pass, ends } = world();
     const eve = follow(await open({ mayKnow: () => Promise.resolve(false) }));
     state.model = 'b';
     await pass(1_000);
     expect(await eve.events()).toEqual([['model', { model: 'a', spreadMs: 5 }]]);
-    expect(eve.got.ended).toBe(true);
+    expect([eve.got.ended, ends]).toEqual([true, ['session']]);
   });
 
   test('says since when a page is old while Temporal is away, and that it is back', async () => {
@@ -147,12 +152,12 @@ describe('a stream of a page', () => {
   });
 
   test('ends once its page is no more', async () => {
-    const { state, open, pass } = world();
+    const { state, open, pass, ends } = world();
     const browser = follow(await open());
     state.fails = conveyorError('unknown-pipeline', { pipeline: 'kvstore' });
     await pass(1_000);
     await browser.settle();
-    expect(browser.got.ended).toBe(true);
+    expect([browser.got.ended, ends]).toEqual([true, ['gone']]);
   });
 
   test('stays open through proxies that close silent connections', async () => {
@@ -164,13 +169,13 @@ describe('a stream of a page', () => {
   });
 
   test('ends if its browser reads nothing, so that it takes no memory', async () => {
-    const { state, open, pass, streams } = world();
+    const { state, open, pass, streams, ends } = world();
     await open();
     for (let nth = 0; nth < 20; nth += 1) {
       state.model = String(nth);
       await pass(1_000);
     }
-    expect(streams.counts().streams).toBe(0);
+    expect([streams.counts().streams, ends]).toEqual([0, ['unread']]);
   });
 });
 
@@ -188,4 +193,18 @@ test('the time that a deploy has spent is no change of its page', () => {
     hashModel({ deploy: { spans: { bakeMs: 2 }, state: 'baking' } }),
   );
   expect(hashModel({ deploy: { state: 'baking' } })).not.toBe(hashModel({ deploy: { state: 'reverting' } }));
+});
+
+test('the metrics count open streams, and those that ended by the reason', async () => {
+  const app = appOf(undefined, pageWorld());
+  const count = async (): Promise<string[]> =>
+    [...(await (await app.request('/metrics')).text()).matchAll(/^(conveyor_page_streams.*) [1-9]\d*$/gm)].map(
+      ([line]) => line,
+    );
+  expect(await count()).toEqual([]);
+  const browser = follow(await app.request('/pipelines/kvstore', { headers: { accept: 'text/event-stream' } }));
+  await browser.settle();
+  expect(await count()).toEqual(['conveyor_page_streams 1']);
+  await browser.leave();
+  expect(await count()).toEqual(['conveyor_page_streams_ended_total{why="left"} 1']);
 });
