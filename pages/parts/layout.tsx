@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { View } from '../../render/paint';
 import { truncateToSeconds } from '../../render/times';
-import { onOneLine } from '../../domain/plainText';
+import { escapeUnsafe, LINES, onOneLine } from '../../domain/plainText';
 import { formatTime } from '../../domain/text';
 import { ICON, SCRIPT, STYLE } from '../assets';
 import { getTwinPath, type Frame, type PagePlace } from '../frame';
@@ -134,5 +134,6 @@ function ViewerPlace({ frame: { viewer, csrf, signsIn, path } }: Pick<LayoutProp
 
 const isCurrentPlace = (place: string, path: string): boolean => path.split('?')[0] === place;
 
-/** The whole text of a page. */
-export const toDocument = (page: { toString(): string }): string => `<!doctype html>${page.toString()}`;
+/** The whole text of a page. No text from outside keeps a character that hides text or changes its direction. */
+export const toDocument = (page: { toString(): string }): string =>
+  `<!doctype html>${escapeUnsafe(page.toString(), LINES)}`;

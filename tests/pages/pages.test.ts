@@ -8,7 +8,6 @@ import { renderPipelinePage } from '../../pages/pipeline';
 import { renderPipelinesPage } from '../../pages/pipelines';
 import { renderProblemPage } from '../../pages/problem';
 import { renderReleasePage } from '../../pages/release';
-import { mapTexts } from '../../domain/plainText';
 import { renderDeploy } from '../../render/deploy';
 import type { View } from '../../render/paint';
 import { renderPipeline } from '../../render/pipeline';
@@ -216,60 +215,6 @@ describe('a page has every fact that status shows', () => {
     const status = renderPipeline(forPeople(world.busyPipeline(), WIDE), WIDE).replace(/kvstore\/(\d+)/g, '#$1');
     const page = pipelinePage({ pipeline: world.busyPipeline() }).replace(/kvstore\/(\d+)/g, '#$1');
     expect(missing(status, page)).toEqual([]);
-  });
-});
-
-const ATTACKS = [
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(1)>',
-  "' onmouseover='alert(1)",
-  '</title><svg onload=alert(1)>',
-  'javascript:alert(1)',
-  '\u001b[2J\u001b]0;owned\u0007\n# FORGED',
-  '\u202egnp.exe',
-];
-
-describe('a text from outside stays a text in every field', () => {
-  const spoil = <T>(model: T, attack: string): T =>
-    mapTexts(model, (text) => (/^\d{4}-\d\d-\d\dT/.test(text) || KEPT.test(text) ? text : `${text}${attack}`));
-  /** Words on which a page decides: names of fields, states, kinds. */
-  const KEPT = /^[a-zA-Z-]{1,16}$/;
-
-  test.each(ATTACKS)('%j', (attack) => {
-    const pages = [
-      home({
-        underWay: [{ release: spoil(world.baking(), attack), status: spoil(world.baking(), attack) }],
-        stopped: [spoil(world.listed('kvstore'), attack)],
-      }),
-      renderPipelinesPage(
-        {
-          ...list,
-          pipelines: spoil(list.pipelines, attack),
-          filters: { q: attack, owner: attack, label: attack, state: attack },
-        },
-        { ...FRAME, path: `/pipelines?q=${encodeURIComponent(attack)}`, viewer: `user:${attack}` },
-      ),
-      pipelinePage({
-        pipeline: spoil(world.busyPipeline(), attack),
-        newest: [spoil(world.baking(), attack)],
-        deploys: [spoil(world.running(), attack)],
-      }),
-      releasePage(spoil(world.baking(), attack), [spoil(world.running(), attack)], { stale: attack }),
-      releasePage(spoil(world.oddRelease(), attack)),
-      deployPage(spoil(revertedDeploy(), attack), attack),
-      deployPage(spoil(world.running(), attack)),
-      renderProblemPage({ status: 500, code: attack, message: attack, hint: attack, retryable: true }, FRAME),
-    ];
-    for (const page of pages) {
-      expect(page).not.toMatch(/<script|<img|<svg onload|\sonerror=(?!alert)|\sonmouseover='alert(?!.*&)/);
-      expect(page).not.toMatch(/href="javascript:/i);
-      expect(page).not.toMatch(/[\u001b\u202e\u0007]/);
-      // No attribute and no element is there that the pages do not have themselves.
-      const attributes = [...page.matchAll(/<[a-z0-9]+((?:\s+[^\s"=>]+(?:="[^"]*")?)*)\s*\/?>/g)].flatMap(
-        ([, all = '']) => [...all.replace(/="[^"]*"/g, '').matchAll(/\S+/g)].map(([name]) => name),
-      );
-      expect(attributes.filter((name) => /^on|alert/.test(name))).toEqual([]);
-    }
   });
 });
 

@@ -172,31 +172,6 @@ test('statistics of many categories show the first ones, and the filter leads to
   expect(one).not.toContain('category-12');
 });
 
-const ATTACKS = [
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(1)>',
-  "' onmouseover='alert(1)",
-  '</title><svg onload=alert(1)>',
-  'javascript:alert(1)',
-  '\u001b[2J\u001b]0;owned\u0007\n# FORGED',
-  '\u202egnp.exe',
-];
-
-describe('a text from outside stays a text in every field', () => {
-  test.each(ATTACKS)('%j', (attack) => {
-    for (const name of NAMES) {
-      const page = records.renderSpoiled(name, attack);
-      expect(page).not.toMatch(/<script|<img|<svg onload/);
-      expect(page).not.toMatch(/href="javascript:/i);
-      expect(page).not.toMatch(/[\u001b\u202e\u0007]/);
-      const attributes = [...page.matchAll(/<[a-z0-9]+((?:\s+[^\s"=>]+(?:="[^"]*")?)*)\s*\/?>/gi)].flatMap(
-        ([, all = '']) => [...all.replace(/="[^"]*"/g, '').matchAll(/\S+/g)].map(([attribute]) => attribute),
-      );
-      expect([name, attributes.filter((attribute) => /^on|alert/.test(attribute))]).toEqual([name, []]);
-    }
-  });
-});
-
 describe('a page of nothing says what to type next', () => {
   test.each<[string, () => string, string]>([
     ['where', () => render('where', { asked: '', found: null as never }), 'conveyor where 4f0c9b1d2e3a'],

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineSource } from '../../domain/spec/pipeline';
+import { TERMINAL_ATTACK } from '../builders/attackTexts';
 import { Attacked, evil } from './attacked';
 import { ask, publish, push, releasesOf, revision, subscribed } from './front';
 import { Service } from './service';
@@ -225,7 +226,7 @@ test('no sender makes a worker or the server unpack or read without end', async 
 });
 
 test('names cannot steer a terminal or a page of others', async () => {
-  const hostile = '\u001b[2J\u001b]0;owned\u0007\n# FORGED';
+  const hostile = TERMINAL_ATTACK;
   const reason = { reason: hostile };
   expect(await world.command('mallory', 'freeze', shop.name, reason)).toMatchObject(refusedWith(400, 'invalid-text'));
   await push(world.front, 'app', revision(4), undefined, { full_name: `evil/${hostile}` });
