@@ -7,6 +7,7 @@ import {
   endStops,
   finishUpdates,
   isRemoval,
+  listOutOfService,
   nextChanges,
   pendingSlots,
   unfinished,
@@ -18,7 +19,7 @@ import {
 } from '../../sdk/updates';
 import type { Balancer } from './balancer';
 import { deployHost, lookAtHost, removeFromHost, stampHost, type HostWorld } from './hostDeploy';
-import { isSettled } from './hostPlan';
+import { isServing, isSettled } from './hostPlan';
 import type { HostFacts } from './hostScript';
 import { explainError, UnreachableHostError } from './port';
 import {
@@ -248,35 +249,50 @@ export class HostFleet {
     const { atOnce, countMostOut, now } = this.options;
     const mostOut = Math.max(atOnce, countMostOut(slots.filter(({ gone }) => !gone).length));
     const places = listPlaces(this.state, name);
-    return { atOnce, mostOut, isOut: (index) => this.isOut(name, places[index] ?? ''), now: now() };
+    return {
+      ...{ atOnce, mostOut, now: now() },
+      isOut: (index) => this.isOut(name, places[index] ?? ''),
+      isServing: (index) => {
+        const facts = this.readFacts(places[index] ?? '');
+        return facts !== undefined && isServing(facts, facts.current);
+      },
+    };
+  }
+
+  private readFacts(host: string): HostFacts | undefined {
+    const look = this.lastLook(host);
+    return look && 'facts' in look ? look.facts : undefined;
   }
 
   /** Changes of updates, and of hosts that have another version than their slot. A service that systemd is to restart is left to systemd. */
   private chooseChanges(name: string): readonly Change[] {
     const pace = this.pace(name);
+    const places = listPlaces(this.state, name);
     const changes = nextChanges(this.state, name, pace).filter(
-      ({ slot, index, update }) => update !== undefined || this.isUnsettled(name, index, slot),
+      ({ slot, index, update }) => update !== undefined || this.isUnsettled(places[index] ?? '', slot),
     );
     this.explainWait(name, changes, pace);
-    return changes.filter(({ index }) => {
-      const host = this.hosts.get(listPlaces(this.state, name)[index] ?? '');
-      return host !== undefined && !host.isBusy && host.look !== undefined && 'facts' in host.look;
+    // A service may work although its health URL does not say so, such as that of a version before the first deploy.
+    let running = 0;
+    return changes.filter(({ index, update }) => {
+      const host = this.hosts.get(places[index] ?? '');
+      const facts = this.readFacts(places[index] ?? '');
+      if (host === undefined || host.isBusy || facts === undefined) return false;
+      if (update === undefined && facts.isActive) running += 1;
+      return update !== undefined || !facts.isActive || running <= pace.atOnce;
     });
   }
 
-  private isUnsettled(name: string, index: number, slot: Slot): boolean {
-    const look = this.lastLook(listPlaces(this.state, name)[index] ?? '');
-    if (look === undefined || 'unreachable' in look) return false;
-    return !isSettled(look.facts, { version: slot.version, updateId: slot.update });
+  private isUnsettled(host: string, slot: Slot): boolean {
+    const facts = this.readFacts(host);
+    return facts !== undefined && !isSettled(facts, { version: slot.version, updateId: slot.update });
   }
 
   /** An update that cannot begin the next host says for what it waits. */
   private explainWait(name: string, changes: readonly Change[], pace: Pace): void {
     const { slots } = unitOf(this.state, name);
     const places = listPlaces(this.state, name);
-    const out = slots.flatMap((slot, index) =>
-      !slot.gone && (slot.state !== 'live' || pace.isOut?.(index)) ? [places[index] ?? ''] : [],
-    );
+    const out = listOutOfService(slots, pace).map((index) => places[index] ?? '');
     const waits = changes.length === 0 && countRoom(slots, pace) === 0;
     for (const id of unfinished(this.state, name)) {
       const update = this.state.updates[id]?.units[name];

@@ -18,6 +18,7 @@ export {
   countStart,
   endChange,
   finishUpdates,
+  listOutOfService,
   nextChanges,
   type Change,
   type Pace,

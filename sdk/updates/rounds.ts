@@ -20,6 +20,8 @@ export interface Pace {
   readonly mostOut?: number;
   /** Tasks that run, and that others took out of service. */
   readonly isOut?: (index: number) => boolean;
+  /** Slots that are down for their version while their task still serves another one, such as after an outage of the network: they cost as much as live ones. */
+  readonly isServing?: (index: number) => boolean;
   /** ms since the epoch. */
   readonly now: number;
 }
@@ -28,9 +30,13 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 const PAST_STARTS = 20;
 
-/** A task that is down costs nothing to restart; of the live ones only as many are taken as may be down together. */
+/**
+ * A task that is down costs nothing to restart; of those that serve only as many are taken as may be down together. Updates come first; tasks that
+ * serve another version than their slot has wait for them.
+ */
 export function nextChanges(state: State, name: string, pace: Pace): Change[] {
   const { slots } = unitOf(state, name);
+  const { isServing = () => false } = pace;
   const wanted = listWantedChanges(state, name);
   const supervised = slots.flatMap((slot, index) => {
     const isDue = slot.state === 'down' && slot.version !== '' && slot.retryAt <= pace.now && canStart(slot);
@@ -38,15 +44,26 @@ export function nextChanges(state: State, name: string, pace: Pace): Change[] {
       ? [{ slot, index }]
       : [];
   });
-  const down = wanted.filter(({ slot }) => slot.state === 'down');
-  const live = wanted.filter(({ slot }) => slot.state === 'live').slice(0, countRoom(slots, pace));
-  return [...[...down, ...live].slice(0, pace.atOnce), ...supervised];
+  const costs = ({ slot, index }: Change): boolean =>
+    slot.state === 'live' || (slot.state === 'down' && isServing(index));
+  const down = wanted.filter((change) => change.slot.state === 'down' && !costs(change));
+  const serving = [...wanted, ...supervised].filter(costs).slice(0, countRoom(slots, pace));
+  return [...[...down, ...serving].slice(0, pace.atOnce), ...supervised.filter((change) => !costs(change))];
 }
 
 /** How many more live tasks may be taken out of service. */
-export function countRoom(slots: readonly Slot[], { atOnce, mostOut = atOnce, isOut = () => false }: Pace): number {
-  const out = slots.filter((slot, index) => !slot.gone && (slot.state !== 'live' || isOut(index))).length;
-  return Math.max(0, mostOut - out);
+export function countRoom(slots: readonly Slot[], { atOnce, mostOut = atOnce, ...pace }: Pace): number {
+  return Math.max(0, mostOut - listOutOfService(slots, pace).length);
+}
+
+/** The indexes of the tasks that are out of service, for any reason. */
+export function listOutOfService(
+  slots: readonly Slot[],
+  { isOut = () => false, isServing = () => false }: Pick<Pace, 'isOut' | 'isServing'>,
+): number[] {
+  const serves = ({ state, isUnreachable }: Slot, index: number): boolean =>
+    state === 'live' || (state === 'down' && !isUnreachable && isServing(index));
+  return slots.flatMap((slot, index) => (!slot.gone && (!serves(slot, index) || isOut(index)) ? [index] : []));
 }
 
 /** The next start of a slot, under a number that no start ever had, even if the unit was smaller for a while. */

@@ -1,0 +1,67 @@
+import { acceptUpdate, progressOf } from '../../sdk/updates';
+import { HostsWorld } from '../builders/hostsFleet';
+
+/** Hosts that come back, and hosts that move, while the push type works on them. */
+
+const UNIT = 'kv';
+const UPDATE = 'deploy/kv/1/deploy/1/0/1';
+
+const worlds: HostsWorld[] = [];
+afterAll(() => worlds.forEach((world) => world.close()));
+
+async function makeWorld(size: number, options: ConstructorParameters<typeof HostsWorld>[1] = {}): Promise<HostsWorld> {
+  const world = new HostsWorld({ [UNIT]: size }, options);
+  worlds.push(world);
+  await world.settle();
+  for (const version of ['new:1', 'new:2']) await world.source.learn(version, undefined);
+  return world;
+}
+
+function send(world: HostsWorld, version = 'new:1', updateId = UPDATE): void {
+  const target = { unit: UNIT, version, artifacts: [] };
+  const parts = { state: world.fleet.state, copies: { hasVersion: () => true } };
+  acceptUpdate(parts, { updateId, targets: [target], wholeUnit: true, urgency: 'normal' });
+  world.fleet.memory.save();
+}
+
+const progress = (world: HostsWorld, id = UPDATE) => progressOf(world.fleet.state, UNIT, id);
+
+describe('after an outage of SSH in the middle of an update', () => {
+  /** Counts the hosts that are out together. */
+  function countingBalancer() {
+    const out = new Set<string>();
+    const seen = { most: 0 };
+    const balancer = {
+      drain: (host: string) => Promise.resolve(void (seen.most = Math.max(seen.most, out.add(host).size))),
+      undrain: (host: string) => Promise.resolve(void out.delete(host)),
+      listOut: () => Promise.resolve(new Set(out)),
+    };
+    return { out, seen, balancer };
+  }
+
+  test('the hosts that served all the time get the new version one after the other, within the budget', async () => {
+    const { out, seen, balancer } = countingBalancer();
+    const world = await makeWorld(10, { balancer, atOnce: 1, mostOut: 2 });
+    send(world);
+    await world.fleet.step(UNIT);
+    const silence = (isSilent: boolean): void => world.hosts.forEach((host) => (host.isSilent = isSilent));
+    silence(true);
+    await world.settle();
+    expect(progress(world)).toMatchObject({ state: 'done', unreachable: 10 });
+    silence(false);
+    for (let round = 0; round < 15; round += 1) await world.settle();
+    expect(world.versions(UNIT)).toEqual(Array.from({ length: 10 }, () => 'new:1'));
+    expect([seen.most, out.size]).toEqual([1, 0]);
+  });
+
+  test('hosts whose service is down start on it at once: they cost nothing', async () => {
+    const { balancer } = countingBalancer();
+    const world = await makeWorld(6, { balancer, atOnce: 1, mostOut: 2 });
+    send(world);
+    for (const host of world.hosts.values()) Object.assign(host, { isSilent: true });
+    await world.settle();
+    for (const host of world.hosts.values()) Object.assign(host, { isSilent: false, isActive: false });
+    await world.settle();
+    expect(world.versions(UNIT)).toEqual(Array.from({ length: 6 }, () => 'new:1'));
+  });
+});
