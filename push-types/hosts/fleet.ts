@@ -58,7 +58,8 @@ const FIRST_SILENCE_MS = 2_000;
 const MOST_SILENT_MS = 30_000;
 
 interface Watched {
-  readonly world: HostWorld;
+  /** Another one once the line of the host in the inventory has changed. */
+  world: HostWorld;
   look?: HostLook;
   isAsked: boolean;
   silences: number;
@@ -123,15 +124,9 @@ export class HostFleet {
       );
       for (const world of hosts) {
         const before = this.hosts.get(world.name);
-        if (before?.world === world) continue;
-        before?.world.port.close();
-        this.hosts.set(world.name, {
-          world,
-          isAsked: false,
-          silences: 0,
-          askAfter: 0,
-          isBusy: before?.isBusy ?? false,
-        });
+        if (before === undefined)
+          this.hosts.set(world.name, { world, isAsked: false, silences: 0, askAfter: 0, isBusy: false });
+        else if (before.world !== world) moveHost(before, world);
       }
     }
   }
@@ -192,12 +187,15 @@ export class HostFleet {
   }
 
   private async ask(host: Watched): Promise<void> {
+    const { world } = host;
     host.isAsked = true;
     try {
-      const facts = await this.looking(() => lookAtHost(host.world));
+      const facts = await this.looking(() => lookAtHost(world));
+      if (host.world !== world) return;
       [host.look, host.silences] = [{ facts }, 0];
       this.options.onLook?.(host.world.name, facts.restarts);
     } catch (error) {
+      if (host.world !== world) return;
       host.silences += 1;
       host.look = { unreachable: explainError(error) };
       this.options.onLook?.(host.world.name, undefined);
@@ -333,7 +331,7 @@ export class HostFleet {
       const desired = { version: slot.version, updateId: slot.update };
       const facts = await deployHost(world, desired, createStamp(state, name, index));
       if (!isOthers) this.noteDrained(host.world.name, false);
-      host.look = { facts };
+      if (host.world.port === world.port) host.look = { facts };
       noteTask(unitOf(state, name), index, nameHostTask(host.world.name, facts.invocation), now());
       endChange(state, name, change, undefined, now());
     } catch (error) {
@@ -421,6 +419,14 @@ export class HostFleet {
       }),
     );
   }
+}
+
+/** The host is reached in another way from now on. A change that is under way ends by the old one, or fails and is repeated. */
+function moveHost(host: Watched, world: HostWorld): void {
+  host.world.port.close();
+  Object.assign(host, { world, silences: 0, askAfter: 0 } satisfies Partial<Watched>);
+  // The answers so far may be those of another machine.
+  delete host.look;
 }
 
 /** Whether the record on a host differs from the memory in anything that would be restored. */

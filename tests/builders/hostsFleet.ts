@@ -84,6 +84,12 @@ export class HostsWorld {
     );
   }
 
+  /** The line of a host in the inventory changes. */
+  move(name: string): void {
+    this.worlds.delete(name);
+    this.list();
+  }
+
   /** The memory is gone; the hosts are not. */
   lose(): void {
     rmSync(this.file);

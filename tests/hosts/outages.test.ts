@@ -65,3 +65,38 @@ describe('after an outage of SSH in the middle of an update', () => {
     expect(world.versions(UNIT)).toEqual(Array.from({ length: 6 }, () => 'new:1'));
   });
 });
+
+describe('a host whose line in the inventory changes while it is updated', () => {
+  test('is not given up: the update ends, and so does the next one', async () => {
+    const world = await makeWorld(2, { atOnce: 1, mostOut: 1 });
+    let isMoved = false;
+    world.onStep = (host, step) => {
+      if (host === 'kv-1' && step === 'restart' && !isMoved) {
+        isMoved = true;
+        world.move('kv-1');
+      }
+    };
+    send(world);
+    await world.settle();
+    expect(progress(world)).toMatchObject({ state: 'done', live: 2 });
+    const next = 'deploy/kv/2/deploy/1/0/1';
+    send(world, 'new:2', next);
+    await world.settle();
+    expect(progress(world, next)).toMatchObject({ state: 'done', live: 2 });
+  });
+
+  test('is judged by answers of its new address alone', async () => {
+    const world = await makeWorld(2);
+    const old = world.host('kv-1');
+    let answer = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (answer = resolve));
+    const run = old.run.bind(old);
+    old.run = async (...args) => (await gate, run(...args));
+    world.now += 60_000;
+    await world.fleet.look(UNIT);
+    world.move('kv-1');
+    answer();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(world.fleet.lastLook('kv-1')).toBeUndefined();
+  });
+});
