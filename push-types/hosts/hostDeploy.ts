@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Balancer } from './balancer';
 import { explainNotServing, isServing, planHost, type DesiredHost, type HostStep } from './hostPlan';
 import { locateIncoming, parseFacts, runVerb, type HostFacts, type HostStamp } from './hostScript';
-import type { HostPort } from './port';
+import { explainError, UnreachableHostError, type HostPort } from './port';
 import type { CheckedPackage } from './packages';
 
 /** The steps of one host. Each may be interrupted at any point and repeated. */
@@ -29,6 +29,7 @@ export interface HostWorld {
   /** Empty if no package of the version is known. */
   readonly digest: (version: string) => string;
   readonly now: () => number;
+  readonly log: (line: string) => void;
   /** Called before each step, and after the last one with `null`: tests interrupt there. */
   readonly onStep?: (step: HostStep | null) => void;
 }
@@ -89,10 +90,21 @@ const STEPS: Readonly<
   },
   check: checkHost,
   undrain: async ({ balancer, name, app }) => balancer?.undrain(name, app.drainMs),
-  prune: async ({ port, app }) => {
-    await runVerb(port, 'prune', [app.root, String(app.keep)], COMMAND_MS);
-  },
+  prune: pruneReleases,
 };
+
+/** The host serves already: an old release that cannot be deleted, such as one with files of another user, is no reason to take the new one away. */
+async function pruneReleases({ port, app, name, log }: HostWorld): Promise<void> {
+  const warn = (why: string): void => log(`${name}: old releases stay: ${why}`);
+  try {
+    const kept = await runVerb(port, 'prune', [app.root, String(app.keep)], COMMAND_MS);
+    const names = kept.split('\n').flatMap((line) => (line.startsWith('kept=') ? [line.slice('kept='.length)] : []));
+    if (names.length > 0) warn(`${names.join(', ')} cannot be deleted`);
+  } catch (error) {
+    if (error instanceof UnreachableHostError) throw error;
+    warn(explainError(error));
+  }
+}
 
 const privilege = ({ sudo }: HostApp): string => (sudo ? 'sudo' : 'direct');
 

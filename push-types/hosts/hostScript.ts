@@ -99,7 +99,7 @@ prune)
   lock
   keep=$1
   current=$(readlink "$root/current" | sed 's,^releases/,,')
-  ls -1t "$root/releases" | grep -vxF -e "$current" | tail -n "+$keep" | while IFS= read -r old; do rm -rf "$root/releases/$old"; done
+  ls -1t "$root/releases" | grep -vxF -e "$current" | tail -n "+$keep" | while IFS= read -r old; do rm -rf "$root/releases/$old" || say kept "$old"; done
   ;;
 remove)
   lock

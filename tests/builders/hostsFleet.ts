@@ -121,6 +121,7 @@ export class HostsWorld {
       getPackage: (version: string) => this.source.get(version),
       digest: (version: string) => this.source.digest(version) ?? '',
       now: () => Date.now(),
+      log: (line: string) => void this.logged.push(line),
       onStep: (step: HostStep | null) => this.onStep(name, step),
     };
     this.worlds.set(name, known);

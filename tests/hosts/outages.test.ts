@@ -100,3 +100,16 @@ describe('a host whose line in the inventory changes while it is updated', () =>
     expect(world.fleet.lastLook('kv-1')).toBeUndefined();
   });
 });
+
+describe('an old release that cannot be deleted', () => {
+  test('fails no deploy, and no revert: the host serves the new one', async () => {
+    const world = await makeWorld(1);
+    world.host('kv-1').onVerb = (verb) => {
+      if (verb === 'prune') throw new Error('rm: cannot remove: Permission denied');
+    };
+    send(world);
+    await world.settle();
+    expect(progress(world)).toMatchObject({ state: 'done', live: 1 });
+    expect(world.logged.join('\n')).toContain('kv-1: old releases stay: rm: cannot remove');
+  });
+});

@@ -12,6 +12,7 @@ import { LocalHost } from '../builders/localHost';
 const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'];
 let [packages, host, source]: [FakePackages, LocalHost, Packages] = [] as never;
 let sequence = 0;
+const logged: string[] = [];
 beforeEach(() => {
   packages = new FakePackages(VERSIONS);
   host = new LocalHost();
@@ -23,7 +24,7 @@ afterEach(() => {
 });
 
 const world = (onStep: (step: HostStep | null) => void = () => undefined): HostWorld => ({
-  ...{ name: 'web-1', port: host, balancer: null, now: Date.now, onStep },
+  ...{ name: 'web-1', port: host, balancer: null, now: Date.now, log: (line) => void logged.push(line), onStep },
   app: {
     ...{
       root: host.root,
@@ -79,6 +80,15 @@ test('five releases stay, the current one always, and going back to one that is 
   expect(steps).toEqual(['drain', 'switch', 'restart', 'check', 'undrain', 'prune', null]);
   await deploy('v1');
   expect(releases()).toEqual(['v1', 'v3', 'v5', 'v6', 'v7']);
+});
+
+test('an old release that cannot be deleted stays, is named in the log, and keeps no other', async () => {
+  for (const version of VERSIONS.slice(0, 5)) await deploy(version);
+  host.program('rm', 'case "$*" in *releases/v1) echo "Permission denied" >&2; exit 1 ;; esac; exec /bin/rm "$@"');
+  await deploy('v6');
+  await deploy('v7');
+  expect(releases()).toEqual(['v1', 'v3', 'v4', 'v5', 'v6', 'v7']);
+  expect(logged.at(-1)).toBe('web-1: old releases stay: v1 cannot be deleted');
 });
 
 test.each<HostStep>(['bring', 'switch', 'restart', 'check', 'prune'])(
