@@ -136,7 +136,8 @@ export class HostFleet {
     const due = (this.units.get(unit) ?? [])
       .flatMap((name) => this.hosts.get(name) ?? [])
       .filter((host) => this.isDue(host));
-    const asked = Promise.all(due.map((host) => this.ask(host)));
+    const extent = this.state.units[unit] === undefined ? 'whole' : 'brief';
+    const asked = Promise.all(due.map((host) => this.ask(host, extent)));
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.options.patienceMs)));
     await Promise.race([asked, patience]);
@@ -186,11 +187,11 @@ export class HostFleet {
     return !isAsked && !isBusy && askAfter <= this.options.now();
   }
 
-  private async ask(host: Watched): Promise<void> {
+  private async ask(host: Watched, extent: 'brief' | 'whole'): Promise<void> {
     const { world } = host;
     host.isAsked = true;
     try {
-      const facts = await this.looking(() => lookAtHost(world));
+      const facts = await this.looking(() => lookAtHost(world, extent));
       if (host.world !== world) return;
       [host.look, host.silences] = [{ facts }, 0];
       this.options.onLook?.(host.world.name, facts.restarts);

@@ -42,10 +42,13 @@ const CHECK_EVERY_MS = 500;
 /** Without a health URL a service is live once it has been active for so long. */
 const PLAIN_HEALTH = { url: 'none', settleMs: 3_000, timeoutMs: 30_000 };
 
-/** Asks a host for its state. @throws UnreachableHostError, HostStepError */
-export async function lookAtHost({ port, app }: Pick<HostWorld, 'port' | 'app'>): Promise<HostFacts> {
+/** Asks a host for its state; only a `whole` look has the hosts of its record. @throws UnreachableHostError, HostStepError */
+export async function lookAtHost(
+  { port, app }: Pick<HostWorld, 'port' | 'app'>,
+  extent: 'brief' | 'whole' = 'brief',
+): Promise<HostFacts> {
   const url = app.health?.url ?? 'none';
-  return parseFacts(await runVerb(port, 'look', [app.root, app.service, url, '3'], COMMAND_MS));
+  return parseFacts(await runVerb(port, 'look', [app.root, app.service, url, '3', extent], { timeoutMs: COMMAND_MS }));
 }
 
 /** Brings a host to a version by the steps that are left. @returns its state once it serves the version @throws Error with the reason */
@@ -65,12 +68,12 @@ export async function deployHost(world: HostWorld, desired: DesiredHost, stamp: 
 export async function removeFromHost(world: HostWorld, sequence: number): Promise<void> {
   const { port, app, balancer, name } = world;
   await balancer?.drain(name, app.drainMs);
-  await runVerb(port, 'remove', [app.root, String(sequence), privilege(app), app.service], RESTART_MS);
+  await runVerb(port, 'remove', [app.root, String(sequence), privilege(app), app.service], { timeoutMs: RESTART_MS });
 }
 
 /** Writes the record of a host anew, without touching its service. */
 export async function stampHost({ port, app }: HostWorld, stamp: HostStamp): Promise<void> {
-  await runVerb(port, 'stamp', [app.root, String(stamp.sequence), JSON.stringify(stamp)], COMMAND_MS);
+  await runVerb(port, 'stamp', [app.root, String(stamp.sequence)], { timeoutMs: COMMAND_MS, stamp });
 }
 
 const STEPS: Readonly<
@@ -82,11 +85,13 @@ const STEPS: Readonly<
     const environment = [`DEPLOYED_HOST=${name}`, `DEPLOYED_UNIT=${stamp.unit}`, `DEPLOYED_VERSION=${version}`].join(
       '|',
     );
-    const args = [app.root, String(stamp.sequence), version, JSON.stringify(stamp), environment, app.service];
-    await runVerb(port, 'switch', args, COMMAND_MS);
+    const args = [app.root, String(stamp.sequence), version, environment, app.service];
+    await runVerb(port, 'switch', args, { timeoutMs: COMMAND_MS, stamp });
   },
   restart: async ({ port, app }, _, { sequence }) => {
-    await runVerb(port, 'restart', [app.root, String(sequence), privilege(app), app.service], RESTART_MS);
+    await runVerb(port, 'restart', [app.root, String(sequence), privilege(app), app.service], {
+      timeoutMs: RESTART_MS,
+    });
   },
   check: checkHost,
   undrain: async ({ balancer, name, app }) => balancer?.undrain(name, app.drainMs),
@@ -97,7 +102,7 @@ const STEPS: Readonly<
 async function pruneReleases({ port, app, name, log }: HostWorld): Promise<void> {
   const warn = (why: string): void => log(`${name}: old releases stay: ${why}`);
   try {
-    const kept = await runVerb(port, 'prune', [app.root, String(app.keep)], COMMAND_MS);
+    const kept = await runVerb(port, 'prune', [app.root, String(app.keep)], { timeoutMs: COMMAND_MS });
     const names = kept.split('\n').flatMap((line) => (line.startsWith('kept=') ? [line.slice('kept='.length)] : []));
     if (names.length > 0) warn(`${names.join(', ')} cannot be deleted`);
   } catch (error) {
@@ -109,13 +114,13 @@ async function pruneReleases({ port, app, name, log }: HostWorld): Promise<void>
 const privilege = ({ sudo }: HostApp): string => (sudo ? 'sudo' : 'direct');
 
 const findRelease = async ({ port, app, digest }: HostWorld, version: string): Promise<boolean> =>
-  (await runVerb(port, 'find', [app.root, version, digest(version)], COMMAND_MS)).includes('there=yes');
+  (await runVerb(port, 'find', [app.root, version, digest(version)], { timeoutMs: COMMAND_MS })).includes('there=yes');
 
 async function bringRelease({ port, app, getPackage }: HostWorld, version: string): Promise<void> {
   const { file, digest } = await getPackage(version);
-  await runVerb(port, 'prepare', [app.root], COMMAND_MS);
+  await runVerb(port, 'prepare', [app.root], { timeoutMs: COMMAND_MS });
   await port.upload(file, locateIncoming(app.root), { timeoutMs: UPLOAD_MS });
-  await runVerb(port, 'unpack', [app.root, version, digest, ...app.shared], UPLOAD_MS);
+  await runVerb(port, 'unpack', [app.root, version, digest, ...app.shared], { timeoutMs: UPLOAD_MS });
 }
 
 /** Waits until the host has served the version for `settle` without a break. */

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { HostPort, RunResult } from './port';
 
 /**
- * The program that runs on a host, in POSIX shell. It is always this text, sent by standard input; the data are its arguments. Every verb may be repeated after
- * it was killed at any line. A command that arrives late, after a newer one, has a lower sequence number and is refused.
+ * The program that runs on a host, in POSIX shell. It is always this text, sent by standard input; the data are its arguments and, for a record that may be
+ * longer than an argument, the two lines before it. Every verb may be repeated after it was killed at any line. A command that arrives late, after a newer
+ * one, has a lower sequence number and is refused.
  */
 const HOST_SCRIPT = String.raw`main() {
 set -eu
@@ -29,13 +30,14 @@ control() {
 }
 invocation() { systemctl show "$1" -p InvocationID 2> /dev/null | sed -n 's/^InvocationID=//p'; }
 write_stamp() {
-  printf '%s\n' "$1" > "$meta/update.json.part"
+  printf '%s\n' "$stamp" "$hosts" > "$meta/update.json.part"
   mv -f "$meta/update.json.part" "$meta/update.json"
 }
 case $verb in
 look)
   say current "$(readlink "$root/current" 2> /dev/null | sed 's,^releases/,,' || true)"
-  say stamp "$(tr -d '\n' < "$meta/update.json" 2> /dev/null || true)"
+  say stamp "$(sed -n 1p "$meta/update.json" 2> /dev/null || true)"
+  [ "$4" = brief ] || say hosts "$(sed -n 2p "$meta/update.json" 2> /dev/null || true)"
   say before "$(cat "$meta/before" 2> /dev/null || true)"
   say free "$(df -Pk "$root" 2> /dev/null | awk 'NR == 2 { print $4 }' || true)"
   systemctl show "$1" -p ActiveState,SubState,InvocationID,NRestarts 2> /dev/null || true
@@ -74,11 +76,11 @@ switch)
   lock
   fence "$1"
   [ -d "$root/releases/$2" ] || fail "there is no release $2 on the host" 79
-  before=$(invocation "$5")
+  before=$(invocation "$4")
   [ -n "$before" ] || before=none
   printf '%s\n' "$before" > "$meta/before"
-  write_stamp "$3"
-  printf '%s\n' "$4" | tr '|' '\n' > "$meta/environment.part"
+  write_stamp
+  printf '%s\n' "$3" | tr '|' '\n' > "$meta/environment.part"
   mv -f "$meta/environment.part" "$meta/environment"
   touch "$root/releases/$2"
   rm -rf "$meta/current"
@@ -88,7 +90,7 @@ switch)
 stamp)
   lock
   fence "$1"
-  write_stamp "$2"
+  write_stamp
   ;;
 restart)
   lock
@@ -126,16 +128,27 @@ class HostStepError extends Error {
 
 const MOST_FAILURE_WORDS = 500;
 
+/** Reads the two lines of a record, and then the program. */
+const READ_PROGRAM = 'IFS= read -r stamp; IFS= read -r hosts; eval "$(cat)"';
+
 /** Runs a verb of the script. @throws UnreachableHostError, HostStepError */
 export async function runVerb(
   port: HostPort,
   verb: HostVerb,
   args: readonly string[],
-  timeoutMs: number,
+  { timeoutMs, stamp }: { readonly timeoutMs: number; readonly stamp?: HostStamp },
 ): Promise<string> {
-  const result = await port.run(['sh', '-s', '--', verb, ...args], { stdin: HOST_SCRIPT, timeoutMs });
+  const argv = ['sh', '-c', READ_PROGRAM, 'conveyor', verb, ...args];
+  const result = await port.run(argv, { stdin: `${writeRecord(stamp)}${HOST_SCRIPT}`, timeoutMs });
   if (result.code !== 0) throw new HostStepError(`${verb}: ${explainFailure(result)}`);
   return result.stdout;
+}
+
+/** The first line is all that a look needs; the second has the hosts of the update, two thousand names perhaps. */
+function writeRecord(stamp: HostStamp | undefined): string {
+  if (stamp === undefined) return '\n\n';
+  const { hosts, ...record } = stamp;
+  return `${JSON.stringify(record)}\n${JSON.stringify(hosts)}\n`;
 }
 
 /** A failure in words: sudo that asks for a password and a full disk have a hint. */
@@ -152,8 +165,8 @@ const stampSchema = z.object({
   version: z.string(),
   unit: z.string(),
   sequence: z.number(),
-  /** The hosts that the update chose in this unit. */
-  hosts: z.array(z.string()),
+  /** The hosts that the update chose in this unit; none if only a part of the record was read. */
+  hosts: z.array(z.string()).default([]),
   /** The version of the unit, on which added hosts start, and the update that set it. */
   unitVersion: z.string(),
   unitUpdate: z.string().nullable(),
@@ -190,7 +203,7 @@ export function parseFacts(output: string): HostFacts {
   const read = (name: string): string => fields.get(name) ?? '';
   const free = /^\d+$/.test(read('free')) ? Number(read('free')) : null;
   return {
-    ...{ current: read('current'), stamp: parseStamp(read('stamp')), before: read('before') },
+    ...{ current: read('current'), stamp: parseStamp(read('stamp'), read('hosts')), before: read('before') },
     isActive: read('ActiveState') === 'active',
     service: `${read('ActiveState') || 'unknown'}/${read('SubState') || 'unknown'}`,
     invocation: /^[0-9a-f]{32}$/.test(read('InvocationID')) ? read('InvocationID') : '',
@@ -200,12 +213,21 @@ export function parseFacts(output: string): HostFacts {
   };
 }
 
-function parseStamp(text: string): HostStamp | null {
+function parseStamp(text: string, hosts: string): HostStamp | null {
   try {
-    return stampSchema.parse(JSON.parse(text));
+    const record: unknown = JSON.parse(text);
+    return stampSchema.parse(hosts === '' ? record : { ...(record as object), hosts: readHostNames(hosts) });
   } catch {
     return null; // no stamp, or one that an editor or a disk has damaged
   }
+}
+
+let lastNames: { readonly text: string; readonly hosts: unknown } = { text: '[]', hosts: [] };
+
+/** Thousands of hosts have the same list, which is kept once. */
+function readHostNames(text: string): unknown {
+  if (lastNames.text !== text) lastNames = { text, hosts: JSON.parse(text) };
+  return lastNames.hosts;
 }
 
 function parseAnswer(text: string): { status: number; body: string } {

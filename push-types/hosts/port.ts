@@ -30,7 +30,7 @@ export class UnreachableHostError extends Error {
 export const explainError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The most bytes that are kept of the output of a command. */
-export const MOST_OUTPUT_BYTES = 256 * 1024;
+export const MOST_OUTPUT_BYTES = 512 * 1024;
 
 const MOST_ARGUMENT = 8 * 1024;
 

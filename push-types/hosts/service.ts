@@ -172,7 +172,14 @@ function rememberWorlds(
     const known = worlds.get(host.name);
     if (known?.line === line) return known.world;
     const world: HostWorld = {
-      ...{ name: host.name, port: openPort(host), app: fillApp(file.app, host), balancer, now: Date.now, log: options.log },
+      ...{
+        name: host.name,
+        port: openPort(host),
+        app: fillApp(file.app, host),
+        balancer,
+        now: Date.now,
+        log: options.log,
+      },
       getPackage: (version) => packages.get(version),
       digest: (version) => packages.digest(version) ?? '',
     };

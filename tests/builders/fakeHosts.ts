@@ -24,6 +24,8 @@ export class FakeHost implements HostPort {
   doesSudoAsk = false;
   keyChanged = false;
   private incoming = '';
+  /** The two lines of the record in the input. */
+  input = '';
   /** The verbs that ran, in order. */
   readonly verbs: string[] = [];
   /** Called before each verb; throws to break the connection there. */
@@ -35,14 +37,18 @@ export class FakeHost implements HostPort {
     private readonly isDead: (version: string) => boolean,
   ) {}
 
-  async run(argv: readonly string[], { timeoutMs }: { timeoutMs: number }): Promise<RunResult> {
+  async run(
+    argv: readonly string[],
+    { timeoutMs, stdin = '' }: { timeoutMs: number; stdin?: string },
+  ): Promise<RunResult> {
     if (this.keyChanged) throw new UnreachableHostError('its host key is not the one in known_hosts');
     if (this.isSilent) throw new UnreachableHostError('connect ETIMEDOUT');
     if (this.doesHang) {
       await new Promise((resolve) => setTimeout(resolve, Math.min(timeoutMs, 2_000)).unref());
       throw new UnreachableHostError(`the command did not end within ${timeoutMs} ms`);
     }
-    const [, , , verb = '', , ...args] = argv;
+    const [, , , , verb = '', , ...args] = argv;
+    this.input = stdin.split('\n', 2).join('\n');
     this.verbs.push(verb);
     this.onVerb(verb);
     try {
@@ -99,10 +105,12 @@ const fail = (message: string, code: number): never => {
 };
 
 const VERBS: Readonly<Record<string, (host: FakeHost, args: string[]) => string>> = {
-  look: (host) => {
+  look: (host, [, , , extent = '']) => {
+    const [stamp = '', hosts = ''] = host.stamp.split('\n');
     const answer = host.isActive ? `{"version":"${host.serving}"}\n200` : 'connection refused\n000';
     const fields = {
-      ...{ current: host.current, stamp: host.stamp, before: host.before, free: '1000000' },
+      ...{ current: host.current, stamp, before: host.before, free: '1000000' },
+      ...(extent === 'whole' && { hosts }),
       ...{ ActiveState: host.isActive ? 'active' : 'failed', SubState: host.isActive ? 'running' : 'failed' },
       ...{ InvocationID: host.invocation, NRestarts: '0', answer: Buffer.from(answer).toString('base64') },
     };
@@ -117,15 +125,15 @@ const VERBS: Readonly<Record<string, (host: FakeHost, args: string[]) => string>
     host.unpack(version, digest);
     return '';
   },
-  switch: (host, [sequence = '', version = '', stamp = '']) => {
+  switch: (host, [sequence = '', version = '']) => {
     host.passFence(sequence);
     if (!host.releases.has(version)) fail(`there is no release ${version} on the host`, 79);
-    Object.assign(host, { before: host.invocation || 'none', stamp, current: version });
+    Object.assign(host, { before: host.invocation || 'none', stamp: host.input, current: version });
     return '';
   },
-  stamp: (host, [sequence = '', stamp = '']) => {
+  stamp: (host, [sequence = '']) => {
     host.passFence(sequence);
-    host.stamp = stamp;
+    host.stamp = host.input;
     return '';
   },
   restart: (host, [sequence = '', privilege = '']) => {

@@ -268,7 +268,7 @@ describe('a late command', () => {
     const host = world.host('kv-1');
     send(world);
     await world.settle();
-    const late = await host.run(['sh', '-s', '--', 'switch', '/srv/app', '1', 'kv:1', '{}', '', 'app.service'], {
+    const late = await host.run(['sh', '-c', '', '', 'switch', '/srv/app', '1', 'kv:1', '', 'app.service'], {
       timeoutMs: 1,
     });
     expect(late).toMatchObject({ code: 76 });

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deployHost, lookAtHost, removeFromHost, type HostWorld } from '../../push-types/hosts/hostDeploy';
+import { HOSTS_LIMITS } from '../../domain/limits';
+import { deployHost, lookAtHost, removeFromHost, stampHost, type HostWorld } from '../../push-types/hosts/hostDeploy';
 import type { HostStep } from '../../push-types/hosts/hostPlan';
 import { locateIncoming, runVerb, type HostStamp } from '../../push-types/hosts/hostScript';
 import { Packages } from '../../push-types/hosts/packages';
@@ -68,8 +69,28 @@ test('a deploy unpacks beside, links the shared paths, switches the link, and le
     service: 'active/running',
     answer: { status: 200, body: '{"version":"v1"}' },
   });
-  expect(facts.stamp).toEqual({ ...stampFor('v1'), sequence: facts.stamp?.sequence });
+  expect(facts.stamp).toEqual({ ...stampFor('v1'), sequence: facts.stamp?.sequence, hosts: [] });
+  expect((await lookAtHost(world(), 'whole')).stamp?.hosts).toEqual(['web-1']);
   expect(await lookAtHost(world())).toMatchObject({ current: 'v1', invocation: facts.invocation, before: 'none' });
+});
+
+test('a deploy of a unit with as many hosts as a group may have, with the longest names, leaves a record of all of them', async () => {
+  const hosts = Array.from({ length: HOSTS_LIMITS.hosts.max }, (_, n) =>
+    String(n).padStart(HOSTS_LIMITS.name.max, "it's-$(x)"),
+  );
+  await source.learn('v1', undefined);
+  const stamp = { ...stampFor('v1'), hosts };
+  await deployHost(world(), { version: 'v1', updateId: stamp.updateId }, stamp);
+  await stampHost(world(), { ...stamp, sequence: (sequence += 1), unitVersion: 'v1' });
+  expect((await lookAtHost(world(), 'whole')).stamp).toMatchObject({ hosts, unitVersion: 'v1' });
+  expect((await lookAtHost(world())).stamp?.hosts).toEqual([]);
+});
+
+test('a record of an earlier version of the push type, with its hosts on the first line, is understood', async () => {
+  await deploy('v1');
+  const { hosts, ...rest } = stampFor('v1');
+  writeFileSync(join(host.root, '.conveyor/update.json'), `${JSON.stringify({ ...rest, hosts })}\n`);
+  expect((await lookAtHost(world(), 'whole')).stamp?.hosts).toEqual(['web-1']);
 });
 
 test('five releases stay, the current one always, and going back to one that is there brings nothing', async () => {
@@ -109,10 +130,12 @@ test.each<HostStep>(['bring', 'switch', 'restart', 'check', 'prune'])(
 
 test('a package whose bytes have another digest on the host is not unpacked, and nothing of it stays', async () => {
   await deploy('v1');
-  await runVerb(host, 'prepare', [host.root], 1000);
+  await runVerb(host, 'prepare', [host.root], { timeoutMs: 1000 });
   await host.upload(join(packages.folder, 'v2.tar'), locateIncoming(host.root));
   const wrong = `sha256:${'0'.repeat(64)}`;
-  await expect(runVerb(host, 'unpack', [host.root, 'v2', wrong], 1000)).rejects.toThrow(`, not ${wrong}`);
+  await expect(runVerb(host, 'unpack', [host.root, 'v2', wrong], { timeoutMs: 1000 })).rejects.toThrow(
+    `, not ${wrong}`,
+  );
   expect(releases()).toEqual(['v1']);
   expect(readdirSync(join(host.root, '.conveyor'))).not.toContain('incoming');
 });
@@ -120,7 +143,7 @@ test('a package whose bytes have another digest on the host is not unpacked, and
 test('a command with an older number than one that ran is refused, and changes nothing', async () => {
   await deploy('v1');
   await deploy('v2');
-  const late = runVerb(host, 'switch', [host.root, '1', 'v1', '{}', 'A=1', 'app.service'], 1000);
+  const late = runVerb(host, 'switch', [host.root, '1', 'v1', 'A=1', 'app.service'], { timeoutMs: 1000 });
   await expect(late).rejects.toThrow('older than one that ran here');
   expect(readlinkSync(join(host.root, 'current'))).toBe('releases/v2');
 });
