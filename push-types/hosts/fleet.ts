@@ -152,7 +152,11 @@ export class HostFleet {
   async step(name: string): Promise<boolean> {
     await this.look(name);
     if (this.state.units[name] === undefined) return true;
-    this.out.set(name, (await this.listOut(name)) ?? new Set(listPlaces(this.state, name)));
+    const places = listPlaces(this.state, name);
+    const out = await this.listOut(name);
+    this.out.set(name, out ?? new Set(places));
+    for (const host of this.state.drained ?? [])
+      if (out && places.includes(host) && !out.has(host)) this.noteDrained(host, false);
     await this.remove(name);
     const changes = this.chooseChanges(name);
     for (const change of changes) this.begin(name, change);

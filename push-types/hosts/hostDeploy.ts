@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Balancer } from './balancer';
 import { explainNotServing, isServing, planHost, type DesiredHost, type HostStep } from './hostPlan';
-import { locateIncoming, parseFacts, runVerb, type HostFacts, type HostStamp } from './hostScript';
+import { HostStepError, locateIncoming, parseFacts, runVerb, type HostFacts, type HostStamp } from './hostScript';
 import { explainError, UnreachableHostError, type HostPort } from './port';
 import type { CheckedPackage } from './packages';
 
@@ -58,10 +58,23 @@ export async function deployHost(world: HostWorld, desired: DesiredHost, stamp: 
   let last = facts;
   for (const step of planHost(facts, desired, hasRelease)) {
     world.onStep?.(step);
-    last = (await STEPS[step](world, desired.version, stamp)) ?? last;
+    try {
+      last = (await STEPS[step](world, desired.version, stamp)) ?? last;
+    } catch (error) {
+      if (step === 'switch' && error instanceof HostStepError) await returnHost(world, facts);
+      throw error;
+    }
   }
   world.onStep?.(null);
   return last;
+}
+
+/** Puts a host back whose link could not be switched: it serves the version of before. */
+async function returnHost({ balancer, name, app, log }: HostWorld, before: HostFacts): Promise<void> {
+  if (!isServing(before, before.current)) return;
+  await balancer?.undrain(name, app.drainMs).catch((error: unknown) => {
+    log(`${name} stays out of the load balancer: ${explainError(error)}`);
+  });
 }
 
 /** Stops the service of a host and takes its release away; the folders of releases stay. */
@@ -79,6 +92,7 @@ export async function stampHost({ port, app }: HostWorld, stamp: HostStamp): Pro
 const STEPS: Readonly<
   Record<HostStep, (world: HostWorld, version: string, stamp: HostStamp) => Promise<HostFacts | void>>
 > = {
+  record: recordUpdate,
   bring: bringRelease,
   drain: async ({ balancer, name, app }) => balancer?.drain(name, app.drainMs),
   switch: async ({ port, app, name }, version, stamp) => {
@@ -97,6 +111,16 @@ const STEPS: Readonly<
   undrain: async ({ balancer, name, app }) => balancer?.undrain(name, app.drainMs),
   prune: pruneReleases,
 };
+
+/** The record is written again in each round until it is right: a disk that is full fails no revert on a host that needs none. */
+async function recordUpdate(world: HostWorld, _: string, stamp: HostStamp): Promise<void> {
+  try {
+    await stampHost(world, stamp);
+  } catch (error) {
+    if (!(error instanceof HostStepError)) throw error;
+    world.log(`${world.name}: its record is not written: ${error.message}`);
+  }
+}
 
 /** The host serves already: an old release that cannot be deleted, such as one with files of another user, is no reason to take the new one away. */
 async function pruneReleases({ port, app, name, log }: HostWorld): Promise<void> {

@@ -4,9 +4,9 @@ import type { HostFacts } from './hostScript';
 
 /**
  * In this order: `bring` the release, take the host out of the load balancer (`drain`), `switch` the link, `restart` the service, `check` until it is live,
- * and put the host back (`undrain`); `prune` deletes the oldest releases.
+ * and put the host back (`undrain`); `prune` deletes the oldest releases. `record` alone notes the update on a host that serves the version already.
  */
-export type HostStep = 'bring' | 'drain' | 'switch' | 'restart' | 'check' | 'undrain' | 'prune';
+export type HostStep = 'record' | 'bring' | 'drain' | 'switch' | 'restart' | 'check' | 'undrain' | 'prune';
 
 /** The desired state of a host. */
 export interface DesiredHost {
@@ -16,6 +16,9 @@ export interface DesiredHost {
 
 /** The steps that are left. A host that was left in the middle, at any step, continues from there. */
 export function planHost(facts: HostFacts, desired: DesiredHost, hasRelease: boolean): readonly HostStep[] {
+  // A host that an update did not reach serves the version of before: a revert has nothing to restart there.
+  const isThere = isServing(facts, desired.version) && (facts.answer !== null || hasRestarted(facts));
+  if (isThere && !isSwitched(facts, desired)) return ['record', 'check', 'undrain'];
   const bring: readonly HostStep[] = hasRelease ? [] : ['bring'];
   if (!isSwitched(facts, desired)) return [...bring, 'drain', 'switch', 'restart', 'check', 'undrain', 'prune'];
   if (!hasRestarted(facts) || !isServing(facts, desired.version))

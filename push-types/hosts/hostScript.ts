@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HostPort, RunResult } from './port';
+import { explainFullDisk, type HostPort, type RunResult } from './port';
 
 /**
  * The program that runs on a host, in POSIX shell. It is always this text, sent by standard input; the data are its arguments and, for a record that may be
@@ -22,9 +22,16 @@ lock() {
 fence() {
   last=$(cat "$meta/sequence" 2> /dev/null || echo 0)
   [ "$1" -ge "$last" ] || fail "the command is older than one that ran here" 76
+  # The later commands of a change need no room on the disk.
+  [ "$1" -ne "$last" ] || return 0
   printf '%s\n' "$1" > "$meta/sequence.part"
   mv -f "$meta/sequence.part" "$meta/sequence"
 }
+# A file of spare bytes, so that a disk which becomes full does not keep a host from going back.
+keep_reserve() {
+  [ -s "$meta/reserve" ] || { head -c 524288 /dev/zero > "$meta/reserve.part" && mv -f "$meta/reserve.part" "$meta/reserve"; }
+}
+clear_debris() { rm -rf "$meta"/incoming* "$meta"/*.part "$root/releases/.new"; }
 control() {
   if [ "$1" = sudo ]; then sudo -n systemctl "$2" "$3"; else systemctl "$2" "$3"; fi
 }
@@ -49,18 +56,19 @@ find)
   ;;
 prepare)
   lock
-  rm -f "$meta/incoming"*
+  clear_debris
   ;;
 unpack)
   lock
+  trap clear_debris EXIT
   version=$1 digest=$2
   shift 2
   have=$(sha256sum "$meta/incoming" | cut -d ' ' -f 1)
-  [ "sha256:$have" = "$digest" ] || { rm -f "$meta/incoming"; fail "the package has the digest sha256:$have, not $digest" 77; }
+  [ "sha256:$have" = "$digest" ] || fail "the package has the digest sha256:$have, not $digest" 77
   new=$root/releases/.new
   rm -rf "$new"
   mkdir "$new"
-  tar -C "$new" -xf "$meta/incoming" --no-same-owner --no-same-permissions || { rm -rf "$new"; fail 'the package cannot be unpacked' 78; }
+  tar -C "$new" -xf "$meta/incoming" --no-same-owner --no-same-permissions || fail 'the package cannot be unpacked' 78
   for path; do
     mkdir -p "$(dirname "$new/$path")"
     rm -rf "$new/$path"
@@ -69,11 +77,14 @@ unpack)
   printf '%s\n' "$digest" > "$new/.conveyor-digest"
   sync -f "$new" 2> /dev/null || true
   rm -rf "$root/releases/$version"
-  mv -T "$new" "$root/releases/$version"
   rm -f "$meta/incoming"
+  keep_reserve
+  mv -T "$new" "$root/releases/$version"
   ;;
 switch)
   lock
+  clear_debris
+  rm -f "$meta/reserve"
   fence "$1"
   [ -d "$root/releases/$2" ] || fail "there is no release $2 on the host" 79
   before=$(invocation "$4")
@@ -86,6 +97,7 @@ switch)
   rm -rf "$meta/current"
   ln -s "releases/$2" "$meta/current"
   mv -T "$meta/current" "$root/current"
+  keep_reserve || rm -f "$meta/reserve.part"
   ;;
 stamp)
   lock
@@ -122,7 +134,7 @@ type HostVerb = 'look' | 'find' | 'prepare' | 'unpack' | 'switch' | 'stamp' | 'r
 export const locateIncoming = (root: string): string => `${root}/.conveyor/incoming`;
 
 /** The host refused a step, with a reason for people. */
-class HostStepError extends Error {
+export class HostStepError extends Error {
   override readonly name = 'HostStepError';
 }
 
@@ -156,8 +168,7 @@ function explainFailure({ code, stderr, stdout }: RunResult): string {
   const words = (stderr.trim() || stdout.trim() || `exit code ${code}`).slice(-MOST_FAILURE_WORDS).replace(/\s+/g, ' ');
   if (/sudo: (a password is required|a terminal is required|.*not (allowed|in the sudoers))/i.test(words))
     return `sudo asks for a password: permit this one command without one (docs/guides/hosts.md#permit-one-command) (${words})`;
-  if (/no space left on device/i.test(words)) return `the disk of the host is full (${words})`;
-  return words;
+  return explainFullDisk(words);
 }
 
 const stampSchema = z.object({

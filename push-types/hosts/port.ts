@@ -48,7 +48,19 @@ export function quoteArguments(argv: readonly string[]): string {
   return argv.map((argument) => `'${argument.replaceAll("'", `'\\''`)}'`).join(' ');
 }
 
-/** The command that receives an upload: the file gets its name once all of it is there. */
-export const receiveCommand = (path: string): readonly string[] => [
-  ...['sh', '-c', 'umask 077; cat > "$1.part" && mv -f "$1.part" "$1"', 'conveyor', path],
-];
+/** The words of a host, and what they mean if its disk is full. */
+export function explainFullDisk(words: string): string {
+  if (/no space left on device|quota exceeded|write error|wrote only \d+ of/i.test(words))
+    return `the disk of the host is full (${words})`;
+  // dash does not say more.
+  return /I\/O error/i.test(words) ? `the disk of the host is full, or fails (${words})` : words;
+}
+
+/** Why a host did not take an upload. */
+export const explainRefusedUpload = (stderr: string): string =>
+  `the host did not take the package: ${explainFullDisk(stderr.trim().slice(-500))}`;
+
+const RECEIVE = 'umask 077; cat > "$1.part" && mv -f "$1.part" "$1" || { rm -f "$1.part"; exit 1; }';
+
+/** The command that receives an upload: the file gets its name once all of it is there, and a full disk keeps nothing of it. */
+export const receiveCommand = (path: string): readonly string[] => ['sh', '-c', RECEIVE, 'conveyor', path];

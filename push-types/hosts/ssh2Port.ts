@@ -7,6 +7,7 @@ import { computeFingerprint, findHostKeys } from './knownHosts';
 import {
   MOST_OUTPUT_BYTES,
   quoteArguments,
+  explainRefusedUpload,
   receiveCommand,
   UnreachableHostError,
   type HostPort,
@@ -53,7 +54,7 @@ export function openSsh2(host: Host, options: Ssh2Options): HostPort {
     run: (argv, { stdin = '', timeoutMs }) => run(argv, stdin, timeoutMs),
     upload: async (file, path, { timeoutMs }) => {
       const { code, stderr } = await run(receiveCommand(path), { file }, timeoutMs);
-      if (code !== 0) throw new Error(`the host did not take the package: ${stderr.trim().slice(-500)}`);
+      if (code !== 0) throw new Error(explainRefusedUpload(stderr));
     },
     close: () => void client?.then((open) => open.end()).catch(() => undefined),
   };

@@ -4,6 +4,7 @@ import { concurrencyGate, type ConcurrencyGate } from '../../sdk';
 import type { Host } from './inventory';
 import {
   quoteArguments,
+  explainRefusedUpload,
   receiveCommand,
   UnreachableHostError,
   type HostPort,
@@ -47,7 +48,7 @@ export function openSystemSsh(host: Host, options: SystemSshOptions): HostPort {
     run: (argv, { stdin = '', timeoutMs }: CommandOptions) => call(argv, { input: stdin, timeoutMs }),
     upload: async (file, path, { timeoutMs }) => {
       const { code, stderr } = await call(receiveCommand(path), { input: { file }, timeoutMs });
-      if (code !== 0) throw new Error(`the host did not take the package: ${stderr.trim().slice(-500)}`);
+      if (code !== 0) throw new Error(explainRefusedUpload(stderr));
     },
     close: () => {
       void runToEnd([options.program ?? 'ssh', ...base, '-O', 'exit', '--', host.address], { timeoutMs: 5000 }).catch(

@@ -2,16 +2,18 @@ import { spawn } from 'node:child_process';
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { receiveCommand, type HostPort, type RunResult } from '../../push-types/hosts/port';
+import { explainRefusedUpload, receiveCommand, type HostPort, type RunResult } from '../../push-types/hosts/port';
 
 /** A host that is a folder of this machine: the script of the push type runs in a real shell, over programs that play systemd, sudo and curl. */
 export class LocalHost implements HostPort {
   readonly folder = mkdtempSync(join(tmpdir(), 'conveyor-host-'));
-  readonly root = join(this.folder, 'srv');
+  readonly root: string;
   /** Kills the shell after so many milliseconds. */
   killAfterMs: number | undefined;
 
-  constructor() {
+  /** With another place for its applications, such as a small disk. */
+  constructor(root?: string) {
+    this.root = root ?? join(this.folder, 'srv');
     mkdirSync(join(this.folder, 'bin'));
     this.program('sudo', 'shift; exec "$@"');
     this.program(
@@ -38,7 +40,7 @@ esac`,
 
   async upload(file: string, path: string): Promise<void> {
     const { code, stderr } = await this.start(receiveCommand(path), (input) => void createReadStream(file).pipe(input));
-    if (code !== 0) throw new Error(stderr);
+    if (code !== 0) throw new Error(explainRefusedUpload(stderr));
   }
 
   read(file: string): string {
