@@ -829,6 +829,7 @@ export const SLOWROLL_LIMITS = {
   report: refuseAbove('a report', 512 * KB, 'bytes', ANY_HOST),
   requests: refuseAbove('the number of requests of hosts under way', 2_000, 'entries', ANY_HOST),
   downloads: refuseAbove('the number of downloads under way', 500, 'entries', 'each has a file and a connection'),
+  hostDownloads: refuseAbove('the number of downloads of a host under way', 4, 'entries', ANY_HOST),
   pollsASecond: refuseAbove('the number of requests of a host in a second', 5, 'entries', ANY_HOST),
   listed: refuseAbove('the number of hosts in one answer', 10_000, 'entries', 'the answer is made in memory'),
   decisions: cut('the number of decisions of a unit that are kept', 500, 'entries', 'one file has all of them'),

@@ -2,8 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostManifestSchema, manifestPackageSchema, type HostReport } from '../../push-types/slowroll/protocol';
+import { FleetHosts } from '../../push-types/slowroll/server/fleetHosts';
 import { HostTokens } from '../../push-types/slowroll/server/hostTokens';
-import { readRange } from '../../push-types/slowroll/server/sendPackage';
+import { readRange, RunningDownloads } from '../../push-types/slowroll/server/sendPackage';
+import { SLOWROLL_LIMITS } from '../../sdk';
 import { bringVersion } from '../builders/bringVersion';
 import { nameToken, PollingWorld } from '../builders/pollingHosts';
 
@@ -65,6 +67,18 @@ describe('a poll', () => {
   });
 });
 
+test('a host that says other labels again and again takes no place from the labels of others', () => {
+  const hosts = new FleetHosts({
+    ...{ regionLabel: 'region', regions: ['eu', 'us'], packages: [{ name: 'kv', hosts: {} }], mostHosts: 10 },
+  });
+  const { index } = hosts.join('a', { region: 'eu' });
+  expect(hosts.findRegion('kv', index)).toBe(0);
+  for (let nth = 0; nth <= SLOWROLL_LIMITS.labelSets.max; nth += 1) hosts.join('a', { region: 'eu', nth: String(nth) });
+  const other = hosts.join('b', { region: 'us' });
+  expect([hosts.findRegion('kv', index), hosts.findRegion('kv', other.index)]).toEqual([0, 1]);
+  expect(hosts.readLabels(index)).toEqual({ region: 'eu', nth: String(SLOWROLL_LIMITS.labelSets.max) });
+});
+
 test('a report that is too large is refused before it is read', async () => {
   const body = JSON.stringify({ packages: Array.from({ length: 300 }, bigState) });
   const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };
@@ -86,10 +100,11 @@ test('a report says what a host runs, between two polls', async () => {
 });
 
 describe('a package', () => {
-  const fetchPackage = async (headers: Readonly<Record<string, string>> = {}) => {
+  const fetchPackage = async (headers: Readonly<Record<string, string>> = {}, method = 'GET') => {
     const [wanted] = world.hosts[0]?.manifests.at(-1)?.packages ?? [];
     const { uri } = manifestPackageSchema.parse(wanted);
     return world.app.request(`/${uri}`, {
+      method,
       headers: { authorization: `Bearer ${nameToken('x-2')}`, ...headers },
     });
   };
@@ -103,6 +118,41 @@ describe('a package', () => {
     const other = await fetchPackage({ range: 'bytes=4-', 'if-range': '"another"' });
     expect([other.status, await other.text()]).toEqual([200, 'the bytes of kv:1']);
     expect((await fetchPackage({ range: 'bytes=17-' })).status).toBe(416);
+  });
+
+  test('is not kept from hosts by one that asks for its headers again and again', async () => {
+    for (let nth = 0; nth <= SLOWROLL_LIMITS.downloads.max; nth += 1) {
+      const head = await fetchPackage({}, 'HEAD');
+      expect([head.status, head.headers.get('content-length')]).toEqual([200, '17']);
+    }
+    expect((await fetchPackage()).status).toBe(200);
+  });
+
+  test('is not kept from hosts by one that begins downloads and reads none of them', async () => {
+    // More than any buffer holds.
+    writeFileSync(join(world.folder, 'older:1.tar.gz'), Buffer.alloc(4 << 20));
+    await bringVersion(world.app, { updateId: 'deploy/kvstore/2/deploy/1/0/1', version: 'older:1', units: ['kv/x'] });
+    await world.settle();
+    const begun = [];
+    for (let nth = 0; nth <= SLOWROLL_LIMITS.hostDownloads.max; nth += 1) begun.push(await fetchPackage());
+    expect(begun.map(({ status }) => status)).toEqual([...Array(SLOWROLL_LIMITS.hostDownloads.max).fill(200), 429]);
+    expect(begun.at(-1)?.headers.get('retry-after')).toBe('30');
+    const other = await fetchPackage({ authorization: `Bearer ${nameToken('x-1')}` });
+    expect((await other.arrayBuffer()).byteLength).toBe(4 << 20);
+    for (const one of begun) await one.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await fetchPackage()).status).toBe(200);
+  });
+
+  test('that is not read ends after a while, and leaves its place to others', async () => {
+    const downloads = new RunningDownloads(20);
+    const file = join(world.folder, 'big');
+    writeFileSync(file, Buffer.alloc(4 << 20));
+    for (let nth = 0; nth < SLOWROLL_LIMITS.hostDownloads.max; nth += 1)
+      downloads.open('x-1', file, { first: 0, last: (4 << 20) - 1 });
+    expect(downloads.whyNot('x-1')).toMatchObject({ status: 429 });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(downloads.whyNot('x-1')).toBeUndefined();
   });
 
   test('is for hosts alone', async () => {

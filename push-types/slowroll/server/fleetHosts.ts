@@ -29,7 +29,10 @@ const NO_REGION = -1;
 export class FleetHosts {
   readonly table = new HostTable();
   private readonly records = new Map<string, HostRecords>();
+  /** By number; a number whose hosts have all got other labels is used again. */
   private readonly sets: HostLabels[] = [];
+  private readonly setHosts = new Uint32Array(SLOWROLL_LIMITS.labelSets.max);
+  private readonly freeSets: number[] = [];
   private readonly setNumbers = new Map<string, number>();
   /** By package, the region of each set of labels. */
   private readonly regions = new Map<string, Int16Array>();
@@ -48,18 +51,15 @@ export class FleetHosts {
    */
   join(name: string, labels: HostLabels): { readonly index: number; readonly isNew: boolean } {
     const known = this.table.find(name);
-    const set = this.numberLabels(labels);
-    if (known !== -1) {
-      const isNew = this.table.labels[known] !== set;
-      this.table.labels[known] = set;
-      return { index: known, isNew };
-    }
+    if (known !== -1) return { index: known, isNew: this.changeLabels(known, labels) };
     if (!HOST_NAME.test(name) || name.length > SLOWROLL_LIMITS.name.max)
       throw new ExtensionError('invalid-request', `${JSON.stringify(name.slice(0, 100))} is no name of a host`);
     if (this.table.count >= this.options.mostHosts)
       throw new ExtensionError('full', `there are ${this.table.count} hosts, and no more are taken`, {
         retryable: true,
       });
+    const set = this.numberLabels(labels);
+    this.setHosts[set] = (this.setHosts[set] ?? 0) + 1;
     const index = this.table.add(name, set);
     for (const records of this.records.values()) records.reserve(index + 1);
     return { index, isNew: true };
@@ -104,20 +104,45 @@ export class FleetHosts {
     return regions.indexOf(labels[regionLabel] ?? '');
   }
 
+  /** Whether its labels are others. */
+  private changeLabels(index: number, labels: HostLabels): boolean {
+    const before = this.table.labels[index] ?? 0;
+    if (this.setNumbers.get(writeLabels(labels)) === before) return false;
+    const set = this.numberLabels(labels);
+    this.table.labels[index] = set;
+    this.setHosts[set] = (this.setHosts[set] ?? 0) + 1;
+    this.leaveSet(before);
+    return true;
+  }
+
+  /** One host that says other labels with each poll does not use all numbers up. */
+  private leaveSet(set: number): void {
+    this.setHosts[set] = (this.setHosts[set] ?? 0) - 1;
+    if (this.setHosts[set] !== 0) return;
+    this.setNumbers.delete(writeLabels(this.sets[set] ?? {}));
+    this.sets[set] = {};
+    for (const regions of this.regions.values()) regions[set] = UNDECIDED;
+    this.freeSets.push(set);
+  }
+
   private numberLabels(labels: HostLabels): number {
-    const entries = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
-    const text = JSON.stringify(entries);
+    const text = writeLabels(labels);
     const known = this.setNumbers.get(text);
     if (known !== undefined) return known;
-    if (entries.length > SLOWROLL_LIMITS.labels.max || text.length > SLOWROLL_LIMITS.labelBytes.max)
+    if (Object.keys(labels).length > SLOWROLL_LIMITS.labels.max || text.length > SLOWROLL_LIMITS.labelBytes.max)
       throw new ExtensionError('too-large', `a host has too many labels, or too long ones`, { status: 413 });
-    if (this.sets.length >= SLOWROLL_LIMITS.labelSets.max)
+    const free = this.freeSets.pop() ?? this.sets.length;
+    if (free >= SLOWROLL_LIMITS.labelSets.max)
       throw new ExtensionError(
         'too-many-labels',
         `hosts have ${this.sets.length} different sets of labels: use labels for groups of hosts, not for single ones`,
         { status: 413 },
       );
-    this.setNumbers.set(text, this.sets.length);
-    return this.sets.push(Object.fromEntries(entries)) - 1;
+    this.setNumbers.set(text, free);
+    this.sets[free] = { ...labels };
+    return free;
   }
 }
+
+const writeLabels = (labels: HostLabels): string =>
+  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));

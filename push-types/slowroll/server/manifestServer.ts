@@ -16,7 +16,7 @@ import { HostPace } from './hostPace';
 import type { HostTokens } from './hostTokens';
 import { readTag, writeTag } from './manifestTag';
 import type { PackageStore } from './packageStore';
-import { sendPackage } from './sendPackage';
+import { RunningDownloads, sendPackage } from './sendPackage';
 import type { ManifestSigner } from './signManifest';
 import type { HostOffer, SlowrollFleet } from './slowrollFleet';
 
@@ -63,10 +63,13 @@ export function addManifestRoutes(app: Hono, fleet: SlowrollFleet, options: Mani
     const refusal = checkCaller(c, options) ?? refuseHaste(c, pace);
     return refusal ?? acceptReport(c, fleet);
   });
+  const downloads = new RunningDownloads();
   app.get('/v1/packages/:name/:digest', (c) => {
     const known = options.tokens();
     const isHost = known === undefined || known.match(readToken(c), '') !== 'none';
-    return isHost ? sendPackage(c, options.store) : refuseHost(c, 401, 'the token is missing or wrong');
+    const caller = known === undefined ? (readCertificateName(c)?.[0] ?? '') : readToken(c);
+    if (!isHost) return refuseHost(c, 401, 'the token is missing or wrong');
+    return sendPackage(c, { store: options.store, downloads, caller });
   });
 }
 
