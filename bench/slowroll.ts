@@ -29,7 +29,14 @@ const nameToken = (nth: number): string => createHash('sha256').update(nameHost(
 function openFleet(): SlowrollFleet {
   const memory = new Memory(join(folder, 'state.json'));
   const fleet = new SlowrollFleet({
-    ...{ memory, now: Date.now, silenceMs: 7_200_000, regionLabel: 'region', mostHosts: 2_000_000 },
+    ...{
+      memory,
+      now: Date.now,
+      elapsed: () => performance.now(),
+      silenceMs: 7_200_000,
+      regionLabel: 'region',
+      mostHosts: 2_000_000,
+    },
     ...{ regions: BENCH_REGIONS, packages: [{ name: 'agentd', hosts: {} }] },
   });
   const known = { uri: 'v1/packages/agentd/0', digest: NO_DIGEST, size: 1 };

@@ -44,7 +44,10 @@ export interface FleetOptions {
   readonly countMostOut: (size: number) => number;
   /** A round waits so long for the answers of hosts; a later answer counts in a later round. */
   readonly patienceMs: number;
+  /** ms since the epoch. */
   readonly now: () => number;
+  /** ms of a clock that nobody sets, for durations. */
+  readonly elapsed: () => number;
   readonly log: (line: string) => void;
   /** Called after each look with the automatic restarts of the service; undefined if the host did not answer. */
   readonly onLook?: (host: string, restarts: number | undefined) => void;
@@ -188,7 +191,7 @@ export class HostFleet {
   }
 
   private isDue({ isAsked, isBusy, askAfter }: Watched): boolean {
-    return !isAsked && !isBusy && askAfter <= this.options.now();
+    return !isAsked && !isBusy && askAfter <= this.options.elapsed();
   }
 
   private async ask(host: Watched, extent: 'brief' | 'whole'): Promise<void> {
@@ -204,7 +207,7 @@ export class HostFleet {
       host.silences += 1;
       host.look = { unreachable: explainError(error) };
       this.options.onLook?.(host.world.name, undefined);
-      host.askAfter = this.options.now() + Math.min(MOST_SILENT_MS, FIRST_SILENCE_MS * 2 ** (host.silences - 1));
+      host.askAfter = this.options.elapsed() + Math.min(MOST_SILENT_MS, FIRST_SILENCE_MS * 2 ** (host.silences - 1));
     } finally {
       host.isAsked = false;
     }

@@ -28,11 +28,11 @@ export function createHaproxy({ sockets, backend, server }: HaproxyOptions): Bal
   const readAll = (): Promise<ServerRow[][]> =>
     Promise.all(sockets.map(async (socket) => parseServers(await askHaproxy(socket, 'show stat -1 4 -1'), backend)));
   const wait = async (host: string, timeoutMs: number, holds: (row: ServerRow) => boolean): Promise<boolean> => {
-    for (const end = Date.now() + timeoutMs; ; await delay(SERVER_POLL_MS)) {
+    for (const end = performance.now() + timeoutMs; ; await delay(SERVER_POLL_MS)) {
       const rows = (await readAll()).map((all) => all.find((row) => row.server === server(host)));
       if (rows.some((row) => row === undefined)) throw new Error(`haproxy has no server ${name(host)}`);
       if (rows.every((row) => row !== undefined && holds(row))) return true;
-      if (Date.now() >= end) return false;
+      if (performance.now() >= end) return false;
     }
   };
   return {

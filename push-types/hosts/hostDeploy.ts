@@ -28,7 +28,8 @@ export interface HostWorld {
   readonly getPackage: (version: string) => Promise<CheckedPackage>;
   /** Empty if no package of the version is known. */
   readonly digest: (version: string) => string;
-  readonly now: () => number;
+  /** ms of a clock that nobody sets: times of checks are durations. */
+  readonly elapsed: () => number;
   readonly log: (line: string) => void;
   /** Called before each step, and after the last one with `null`: tests interrupt there. */
   readonly onStep?: (step: HostStep | null) => void;
@@ -150,12 +151,12 @@ async function bringRelease({ port, app, getPackage }: HostWorld, version: strin
 /** Waits until the host has served the version for `settle` without a break. */
 async function checkHost(world: HostWorld, version: string): Promise<HostFacts> {
   const { settleMs, timeoutMs } = world.app.health ?? PLAIN_HEALTH;
-  const start = world.now();
+  const start = world.elapsed();
   let since: number | undefined;
   let invocation = '';
   for (;;) {
     const facts = await lookAtHost(world);
-    const now = world.now();
+    const now = world.elapsed();
     const isSame = isServing(facts, version) && (since === undefined || facts.invocation === invocation);
     since = isSame ? (since ?? now) : undefined;
     invocation = facts.invocation;

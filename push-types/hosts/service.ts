@@ -41,13 +41,14 @@ export interface HostsService {
 }
 
 const LOOK_PATIENCE_MS = 5_000;
+const readElapsed = (): number => performance.now();
 
 /** @throws Error if the inventory has a mistake */
 export async function openHostsService(options: HostsServiceOptions): Promise<HostsService> {
   const { home, log, token } = options;
   mkdirSync(join(home, 'sockets'), { recursive: true, mode: 0o700 });
   let loaded = await loadInventory(options.inventory);
-  let loadedAt = Date.now();
+  let loadedAt = performance.now();
   const { file } = loaded;
   const memory = new Memory(join(home, 'state.json'));
   const state: HostsState = memory.state;
@@ -55,7 +56,15 @@ export async function openHostsService(options: HostsServiceOptions): Promise<Ho
   const balancer = openBalancer(loaded);
   const seen = new SeenLog();
   const fleet = new HostFleet({
-    ...{ memory, balancer, atOnce: file.atOnce, patienceMs: LOOK_PATIENCE_MS, now: Date.now, log },
+    ...{
+      memory,
+      balancer,
+      atOnce: file.atOnce,
+      patienceMs: LOOK_PATIENCE_MS,
+      now: Date.now,
+      elapsed: readElapsed,
+      log,
+    },
     countMostOut: (size) => countMostOut(file, size),
     onLook: (host, restarts) => seen.note(host, restarts, Date.now()),
     onBegin: (host) => seen.forget(host),
@@ -78,7 +87,7 @@ export async function openHostsService(options: HostsServiceOptions): Promise<Ho
     ...(token !== undefined && { token }),
   });
   addMetrics(app, {
-    ...{ fleet, hosts: listHosts, inventoryAge: () => (Date.now() - loadedAt) / 1000 },
+    ...{ fleet, hosts: listHosts, inventoryAge: () => (performance.now() - loadedAt) / 1000 },
     locate: (host) =>
       file.app.metrics && {
         target: `${host.address}:${fillVariables(file.app.metrics.port, host)}`,
@@ -88,7 +97,7 @@ export async function openHostsService(options: HostsServiceOptions): Promise<Ho
   const refresh = async (): Promise<void> => {
     try {
       loaded = { ...(await loadInventory(options.inventory)), file };
-      loadedAt = Date.now();
+      loadedAt = performance.now();
       list();
     } catch (error) {
       log(`the inventory of before stays: ${error instanceof Error ? error.message : String(error)}`);
@@ -177,7 +186,7 @@ function rememberWorlds(
         port: openPort(host),
         app: fillApp(file.app, host),
         balancer,
-        now: Date.now,
+        elapsed: readElapsed,
         log: options.log,
       },
       getPackage: (version) => packages.get(version),

@@ -39,7 +39,7 @@ export function nextChanges(state: State, name: string, pace: Pace): Change[] {
   const { isServing = () => false } = pace;
   const wanted = listWantedChanges(state, name);
   const supervised = slots.flatMap((slot, index) => {
-    const isDue = slot.state === 'down' && slot.version !== '' && slot.retryAt <= pace.now && canStart(slot);
+    const isDue = slot.state === 'down' && slot.version !== '' && isRetryDue(slot, pace.now) && canStart(slot);
     return isDue && !isRemoval(state, slot.update ?? '') && !wanted.some((change) => change.index === index)
       ? [{ slot, index }]
       : [];
@@ -133,5 +133,8 @@ function listWantedChanges(state: State, name: string): Change[] {
     });
   });
 }
+
+/** A retry that is further away than any ever is was planned before the clock was set back. */
+const isRetryDue = ({ retryAt }: Slot, now: number): boolean => retryAt <= now || retryAt > now + LONGEST_RETRY_MS;
 
 const canStart = ({ isUnreachable, gone }: Slot): boolean => !isUnreachable && !gone;

@@ -25,6 +25,8 @@ export class HostsWorld {
   fleet: HostFleet;
   source: Packages;
   now = Date.now();
+  /** By how much the clock of the push type is wrong. */
+  clockError = 0;
 
   constructor(
     units: Readonly<Record<string, number>>,
@@ -70,7 +72,7 @@ export class HostsWorld {
     this.fleet = new HostFleet({
       ...{ memory, balancer: this.options.balancer ?? null, atOnce: this.options.atOnce ?? 2 },
       countMostOut: () => this.options.mostOut ?? 2,
-      ...{ patienceMs: 100, now: () => this.now },
+      ...{ patienceMs: 100, now: () => this.now + this.clockError, elapsed: () => this.now },
       log: (line) => this.logged.push(line),
     });
     this.list();
@@ -120,7 +122,7 @@ export class HostsWorld {
       ...{ name, port: this.host(name), app: APP, balancer: this.options.balancer ?? null },
       getPackage: (version: string) => this.source.get(version),
       digest: (version: string) => this.source.digest(version) ?? '',
-      now: () => Date.now(),
+      elapsed: () => performance.now(),
       log: (line: string) => void this.logged.push(line),
       onStep: (step: HostStep | null) => this.onStep(name, step),
     };

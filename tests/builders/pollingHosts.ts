@@ -144,6 +144,8 @@ export class PollingWorld {
   readonly folder = mkdtempSync(join(tmpdir(), 'conveyor-slowroll-'));
   readonly hosts: PollingHost[] = [];
   now = 1_700_000_000_000;
+  /** By how much the clock of the server is wrong. */
+  clockError = 0;
   fleet!: SlowrollFleet;
   app!: Hono;
   private log: HostLog | undefined;
@@ -168,7 +170,14 @@ export class PollingWorld {
     const memory = new Memory(join(this.folder, 'state.json'));
     const name = this.options.packageName ?? 'kv';
     this.fleet = new SlowrollFleet({
-      ...{ memory, now: () => this.now, silenceMs: SILENCE_MS, regionLabel: 'region', mostHosts: 10_000 },
+      ...{
+        memory,
+        now: () => this.now + this.clockError,
+        elapsed: () => this.now,
+        silenceMs: SILENCE_MS,
+        regionLabel: 'region',
+        mostHosts: 10_000,
+      },
       ...{ regions: Object.keys(this.options.sizes), packages: [{ name, hosts: {} }] },
     });
     const log = await HostLog.open(join(this.folder, 'hosts.log'), this.fleet.hosts);

@@ -79,6 +79,18 @@ describe('haproxy', () => {
     expect(await balancer.listOut(['h1', 'h2'])).toEqual(new Set());
   });
 
+  test('gives up waiting in time, whatever the clock of this machine says', async () => {
+    one.servers.set('s-h1', { status: 'UP', sessions: 1 });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+    try {
+      await balancer.drain('h1', 100);
+    } finally {
+      clock.mockRestore();
+    }
+    expect(one.servers.get('s-h1')).toEqual({ status: 'DRAIN', sessions: 1 });
+    await balancer.undrain('h1', 5_000);
+  });
+
   test('has its servers also where a frontend has the name of their backend', async () => {
     expect(await balancer.listOut(['h1', 'h2'])).toEqual(new Set());
   });

@@ -41,7 +41,7 @@ afterAll(() => {
 const out = new Set<string>();
 const logged: string[] = [];
 const world = (onStep: (step: HostStep | null) => void): HostWorld => ({
-  ...{ name: 'web-1', port: host, now: Date.now, log: (line) => void logged.push(line), onStep },
+  ...{ name: 'web-1', port: host, elapsed: () => performance.now(), log: (line) => void logged.push(line), onStep },
   balancer: {
     drain: (name) => Promise.resolve(void out.add(name)),
     undrain: (name) => Promise.resolve(void out.delete(name)),

@@ -113,3 +113,16 @@ describe('an old release that cannot be deleted', () => {
     expect(world.logged.join('\n')).toContain('kv-1: old releases stay: rm: cannot remove');
   });
 });
+
+describe('a clock that is set back by a day', () => {
+  test('keeps no host unreachable, and no update waiting', async () => {
+    const world = await makeWorld(2);
+    world.host('kv-1').isSilent = true;
+    await world.settle();
+    world.clockError = -24 * 60 * 60_000;
+    world.host('kv-1').isSilent = false;
+    send(world);
+    await world.settle();
+    expect(progress(world)).toMatchObject({ state: 'done', live: 2, unreachable: 0 });
+  });
+});

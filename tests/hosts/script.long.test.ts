@@ -25,7 +25,14 @@ afterEach(() => {
 });
 
 const world = (onStep: (step: HostStep | null) => void = () => undefined): HostWorld => ({
-  ...{ name: 'web-1', port: host, balancer: null, now: Date.now, log: (line) => void logged.push(line), onStep },
+  ...{
+    name: 'web-1',
+    port: host,
+    balancer: null,
+    elapsed: () => performance.now(),
+    log: (line) => void logged.push(line),
+    onStep,
+  },
   app: {
     ...{
       root: host.root,

@@ -79,6 +79,17 @@ test('a host that says other labels again and again takes no place from the labe
   expect(hosts.readLabels(index)).toEqual({ region: 'eu', nth: String(SLOWROLL_LIMITS.labelSets.max) });
 });
 
+test('a clock of the server that is set a day ahead makes no host silent, and ends no update', async () => {
+  world.clockError = 24 * 60 * 60_000;
+  expect(world.fleet.createSilence()(0)).toBe(false);
+  const update = { updateId: 'deploy/kvstore/2/deploy/1/0/1', version: 'new:1', units: ['kv/x'] };
+  await bringVersion(world.app, update);
+  world.settleUpdates();
+  expect(world.fleet.state.updates[update.updateId]?.units['kv/x']?.state).toBe('active');
+  await world.settle();
+  expect(world.fleet.state.updates[update.updateId]?.units['kv/x']?.state).toBe('done');
+});
+
 test('a report that is too large is refused before it is read', async () => {
   const body = JSON.stringify({ packages: Array.from({ length: 300 }, bigState) });
   const headers = { authorization: `Bearer ${nameToken('x-1')}`, 'content-type': 'application/json' };

@@ -171,8 +171,8 @@ const known = new WeakMap<RolloutDecision, KnownCounts>();
 /** The counts of a decision, which may be as old as the options of the fleet permit. */
 export function countDecision(fleet: SlowrollFleet, place: UnitPlace, decision: RolloutDecision): DecisionCounts {
   const before = known.get(decision);
-  const { now, countsFor = 0 } = fleet.options;
-  const at = now();
+  const { elapsed, countsFor = 0 } = fleet.options;
+  const at = elapsed();
   if (before?.decided === fleet.decided && at - before.at < countsFor) return before.counts;
   const counts = passDecision(fleet, place, decision);
   known.set(decision, { at, decided: fleet.decided, counts });

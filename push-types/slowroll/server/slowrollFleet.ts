@@ -13,6 +13,8 @@ export interface SlowrollOptions extends FleetHostsOptions {
   readonly memory: Memory;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** ms of a clock that nobody sets, for silences. */
+  readonly elapsed: () => number;
   /** A host that has not called for so long is unreachable. */
   readonly silenceMs: number;
   /** Counts of hosts may be so old, since each is a pass over all of them; none is older than a decision. Default 0. */
@@ -61,6 +63,8 @@ export class SlowrollFleet {
   /** Grows with every change of a decision or update. */
   decided = 0;
   private readonly startedAt: number;
+  /** The seconds of this process at which decisions were made, by their times. */
+  private readonly decidedAt = new Map<number, number>();
   /** Decisions by their number in the records of hosts; the first is none. */
   private readonly numbered: (RolloutDecision | undefined)[] = [undefined];
   private readonly numbers = new Map<RolloutDecision, number>();
@@ -75,7 +79,7 @@ export class SlowrollFleet {
     this.hosts = new FleetHosts(options);
     this.versions = new VersionNumbers(this.state);
     this.troubles = new HostTroubles(options.now);
-    this.startedAt = options.now();
+    this.startedAt = options.elapsed();
     for (const { name } of options.packages)
       options.regions.forEach((region, index) => {
         const unit = `${name}/${region}`;
@@ -105,6 +109,7 @@ export class SlowrollFleet {
     all.push(decision);
     if (all.length > SLOWROLL_LIMITS.decisions.max) this.forgetDecisions(all);
     if (decision.version !== '') this.versions.keep(decision.version);
+    if (decision.at !== undefined) this.decidedAt.set(decision.at, this.second());
     this.number(decision);
     this.touch();
   }
@@ -286,13 +291,13 @@ export class SlowrollFleet {
   /** Whether a host was silent at a time. Only its last silence is known, and none before the start of this process. */
   private wasAway(index: number, at: number): boolean {
     const { awayFrom, awayUntil } = this.hosts.table;
-    const second = this.second(at);
+    const second = this.decidedAt.get(at) ?? 0;
     return this.findSilence(index) < second || ((awayFrom[index] ?? 0) < second && second < (awayUntil[index] ?? 0));
   }
 
-  /** A time in seconds since the start of this process, which is 1, with their fraction. */
-  private second(at: number = this.options.now()): number {
-    return (at - this.startedAt) / SECOND + 1;
+  /** The seconds since the start of this process, which is 1, with their fraction. */
+  private second(): number {
+    return (this.options.elapsed() - this.startedAt) / SECOND + 1;
   }
 
   private clock(): number {

@@ -85,7 +85,12 @@ export async function openSlowrollService(options: SlowrollServiceOptions): Prom
 
 function openSlowrollFleet(settings: SlowrollSettings, home: string): SlowrollFleet {
   return new SlowrollFleet({
-    ...{ memory: new Memory(join(home, 'state.json')), now: Date.now, silenceMs: settings.silence * 1000 },
+    ...{
+      memory: new Memory(join(home, 'state.json')),
+      now: Date.now,
+      elapsed: () => performance.now(),
+      silenceMs: settings.silence * 1000,
+    },
     ...{ regionLabel: settings.regionLabel, regions: settings.regions, mostHosts: settings.mostHosts },
     packages: Object.entries(settings.packages).map(([name, { hosts }]) => ({ name, hosts })),
     countsFor: COUNTS_MS,
@@ -104,13 +109,13 @@ async function keepSettling(
   fleet: SlowrollFleet,
   { failures, cohorts, tokens, signal, log }: StepOptions,
 ): Promise<void> {
-  let sampledAt = 0;
+  let sampledAt = -SAMPLE_MS;
   while (!signal.aborted) {
     try {
       tokens.refresh();
       settleUpdates(fleet, failures);
-      if (Date.now() - sampledAt >= SAMPLE_MS) {
-        sampledAt = Date.now();
+      if (performance.now() - sampledAt >= SAMPLE_MS) {
+        sampledAt = performance.now();
         cohorts.take();
       }
     } catch (error) {

@@ -30,3 +30,7 @@ test('an unreachable task counts as out of service, whatever it served before', 
   expect(listOutOfService(slots, { isServing: () => true })).toEqual([0]);
   expect(listOutOfService(slots, { isServing: () => true, isOut: (index) => index === 1 })).toEqual([0, 1]);
 });
+
+test('a retry that was planned before the clock was set back by a day does not wait for a day', () => {
+  expect(indexes(makeState([{ retryAt: 30_000 }, { retryAt: 24 * 60 * 60_000 }]))).toEqual([1]);
+});
