@@ -97,6 +97,11 @@ export class Agent {
     this.retryAfter = undefined;
     try {
       home.flush();
+    } catch (error) {
+      // The server needs the results, which are in memory. Each later write has them too.
+      log(`the state is not written: ${explainCause(error)}`);
+    }
+    try {
       await this.poll();
       await this.client.report(this.listReports());
       this.installer.confirmOwn();

@@ -95,6 +95,15 @@ export function countBegin(state: PackageState, step: InstallStep): PackageState
   return { ...state, step: { ...step, begins } };
 }
 
+/** The step has ended by an error that passes, and does not count as interrupted. */
+export const uncountBegin = (state: PackageState): PackageState =>
+  state.step === undefined ? state : { ...state, step: { ...state.step, begins: Math.max(0, state.step.begins - 1) } };
+
+/** The package without its open step. */
+export function endStep({ step: _, ...state }: PackageState): PackageState {
+  return state;
+}
+
 export const markRestore = (state: PackageState, step: InstallStep, reason: string): PackageState => ({
   ...state,
   step: { ...step, kind: 'restore', begins: 0, reason: cutReason(reason) },

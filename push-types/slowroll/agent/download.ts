@@ -14,7 +14,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { flushFile, flushFolder, writeFully } from './disk';
 import { limitTime, openAnswer, type TlsFiles } from './request';
-import { AnswerError, RefusalError, SlowError } from './trouble';
+import { AnswerError, findCause, RefusalError, SlowError } from './trouble';
 
 export interface DownloadOptions {
   readonly url: URL;
@@ -54,12 +54,15 @@ export async function downloadPart(options: DownloadOptions): Promise<string | u
   const part = `${file}.part`;
   if (existsSync(file)) return file;
   if (measureFile(part) > size) rmSync(part);
+  const isResumed = measureFile(part) > 0;
   if (measureFile(part) < size || size === 0) {
     const isWhole = await appendRest(part, options);
     if (!isWhole) return undefined;
   }
   if ((await hashFile(part)) !== digest) {
     rmSync(part, { force: true });
+    // A power loss may have damaged the part that was here: only bytes that all came now accuse the server.
+    if (isResumed) return downloadPart(options);
     throw new DigestError(`${options.url.href} has another digest than the manifest`);
   }
   flushFile(part);
@@ -94,7 +97,7 @@ async function appendRest(part: string, options: DownloadOptions): Promise<boole
   } catch (error) {
     if (error instanceof DigestError) rmSync(part, { force: true });
     // Room for the version that runs matters more than the part that is here.
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') rmSync(part, { force: true });
+    if (findCause(error) === 'disk-full') rmSync(part, { force: true });
     if (stall.signal.aborted) throw stall.signal.reason as Error;
     if (patience.signal.aborted) return false;
     throw error;

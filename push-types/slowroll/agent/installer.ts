@@ -10,9 +10,11 @@ import {
   endFailed,
   endInstall,
   endRestore,
+  endStep,
   listKeptFolders,
   markRestore,
   planPackage,
+  uncountBegin,
 } from './decide';
 import { removeOthers } from './disk';
 import { AGENT_FILE, type AgentHome } from './home';
@@ -26,6 +28,7 @@ import {
   type PackageState,
   type PackageRelease,
 } from './state';
+import { findCause } from './trouble';
 import { unpackArchive } from './unpack';
 
 /** The names of the steps of an installation and of a removal, in order. A crash before any of them ends in the same state as none. */
@@ -76,6 +79,7 @@ export class Installer {
   async bring(wanted: ManifestPackage): Promise<InstallEnd> {
     const { home } = this.options;
     const { name } = wanted;
+    if (this.isAbandoned(name, wanted)) home.note(this.change(name, endStep));
     if (getPackage(home.state, name).step !== undefined) return this.resume(name);
     const plan = planPackage(getPackage(home.state, name), wanted);
     if (plan.kind !== 'install') return 'done';
@@ -98,10 +102,24 @@ export class Installer {
     if (step === undefined || this.isOnTrial(name, step)) return 'done';
     home.note(this.change(name, (state) => countBegin(state, step)));
     const begun = getPackage(home.state, name).step ?? step;
-    if (begun.kind === 'restore') await this.restore(name, begun);
-    else if ((await this.install(name, begun)) === 'replaced') return 'replaced';
+    try {
+      if (begun.kind === 'restore') await this.restore(name, begun);
+      else if ((await this.install(name, begun)) === 'replaced') return 'replaced';
+    } catch (error) {
+      // An error of the disk is no crash: the step begins again as often as it takes.
+      if (['disk-full', 'disk'].includes(findCause(error))) home.note(this.change(name, uncountBegin));
+      throw error;
+    }
     this.prune(name);
     return 'done';
+  }
+
+  /** Whether an installation that has changed nothing yet is of another version than the wanted one. */
+  private isAbandoned(name: string, { version, digest }: ManifestPackage): boolean {
+    const { home } = this.options;
+    const { step } = getPackage(home.state, name);
+    if (step?.kind !== 'install' || home.current(name) === step.target.folder) return false;
+    return step.target.version !== version || step.target.digest !== digest;
   }
 
   /** The new agent has reported: it stays. */

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import * as disk from '../../../push-types/slowroll/agent/disk';
 import { AgentHost } from '../../builders/agentHost';
 import { FakeManifestServer } from '../../builders/manifestServer';
 
@@ -35,6 +38,32 @@ describe('a download', () => {
     const ranges = server.seen.filter(({ kind }) => kind === 'package').map(({ headers }) => headers.range);
     expect(ranges[0]).toBeUndefined();
     expect(ranges[1]).toMatch(/^bytes=[1-9]\d*-$/);
+  });
+
+  test('whose part was damaged by a loss of power begins anew, and is no refusal', async () => {
+    const wanted = big();
+    server.packageFault = cutAt(wanted.size - 1_000);
+    server.want([wanted]);
+    const agent = host.agent();
+    await agent.round();
+    const [part = ''] = host.downloads();
+    const place = join(host.home, 'downloads', part);
+    const bytes = readFileSync(place);
+    writeFileSync(place, bytes.fill(0, bytes.length - 4_000));
+    server.packageFault = undefined;
+    await agent.round();
+    expect([host.current(), server.state()?.state]).toEqual(['1.0', 'installed']);
+  });
+
+  test('that does not fit into a quota leaves nothing of it', async () => {
+    jest.spyOn(disk, 'writeFully').mockImplementation(() => {
+      throw Object.assign(new Error('EDQUOT: quota exceeded, write'), { code: 'EDQUOT', syscall: 'write' });
+    });
+    server.want([big()]);
+    await host.agent().round();
+    jest.restoreAllMocks();
+    expect(host.downloads()).toEqual([]);
+    expect(server.state()).toMatchObject({ trouble: { cause: 'disk-full', version: '1.0' } });
   });
 
   test('begins anew if the server does not know parts', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AgentHome } from '../../../push-types/slowroll/agent/home';
 import { AgentHost } from '../../builders/agentHost';
 import { FakeManifestServer, type Fault } from '../../builders/manifestServer';
 
@@ -15,6 +16,67 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.stop();
   host.close();
+});
+
+const fullError = (): Error =>
+  Object.assign(new Error('ENOSPC: no space left on device, symlink'), {
+    code: 'ENOSPC',
+    path: '/var',
+    syscall: 'symlink',
+  });
+
+describe('a full disk', () => {
+  test('that lasts is trouble, however often the agent tries to switch, and no failure', async () => {
+    let isFull = true;
+    const onStep = (_: string, step: string): void => {
+      if (step === 'switch' && isFull) throw fullError();
+    };
+    server.want([server.offer('1.0', 1, { install: host.service() })]);
+    const agent = host.agent({ onStep });
+    for (let n = 0; n < 8; n += 1) {
+      await agent.round();
+      expect(server.state()).toMatchObject({ version: 'none', trouble: { cause: 'disk-full', version: '1.0' } });
+    }
+    isFull = false;
+    await agent.round();
+    expect([host.serving(), server.state()?.state]).toEqual(['1.0', 'installed']);
+  });
+
+  test('keeps no host from a revert to the version that it runs', async () => {
+    server.want([server.offer('1.0', 1, { install: host.service() })]);
+    await host.agent().round();
+    const onStep = (_: string, step: string): void => {
+      if (step === 'switch') throw fullError();
+    };
+    const agent = host.agent({ onStep });
+    server.want([server.offer('2.0', 2, { install: host.service() })]);
+    await agent.round();
+    server.want([{ ...server.offer('1.0', 3, { install: host.service() }), revert: true }]);
+    await agent.round();
+    await agent.round();
+    expect(server.state()).toMatchObject({ version: '1.0', state: 'installed' });
+    expect(server.state()?.trouble).toBeUndefined();
+  });
+
+  test('on which a result cannot be written silences no host: it polls and reports', async () => {
+    const home = new AgentHome(host.home, host.name);
+    server.want([server.offer('1.0', 1, { install: host.service() })]);
+    let isFull = false;
+    const save = home.save.bind(home);
+    home.save = (next) => {
+      if (isFull) throw fullError();
+      save(next);
+    };
+    const agent = host.agent({ home, onStep: (_, step) => (isFull ||= step === 'record') });
+    await agent.round();
+    const polls = server.count('manifest');
+    await agent.round();
+    expect(server.count('manifest')).toBe(polls + 1);
+    expect(server.state()).toMatchObject({ version: '1.0', state: 'installed' });
+    server.want([server.offer('2.0', 2, { install: host.service() })]);
+    await agent.round();
+    expect(server.state()).toMatchObject({ version: '1.0', trouble: { cause: 'disk-full', version: '2.0' } });
+  });
 });
 
 const BAD = [{ path: 'bad' }];
