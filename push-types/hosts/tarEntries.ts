@@ -64,6 +64,9 @@ export function inspectTar({ mostEntries, dropsRights = false, sink }: InspectOp
       return;
     }
     const named = { ...entry, ...next };
+    // GNU tar takes the bytes after a link for further entries, which were not looked at.
+    if (size > 0 && (![FILE, OLD_FILE].includes(entry.type) || named.path.endsWith('/')))
+      throw new TarError(`${JSON.stringify(named.path.slice(0, 200))} is no file, and has ${size} bytes`);
     refuseEntry(named, links, dropsRights);
     next = {};
     entries += 1;
@@ -89,7 +92,7 @@ export function inspectTar({ mostEntries, dropsRights = false, sink }: InspectOp
   return {
     take: (chunk) => {
       // The archive is over: the rest of the file is not kept in memory.
-      if (isOver) return;
+      if (isOver) return refuseRest(chunk);
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       for (;;) {
         if (skip > 0) {
@@ -99,7 +102,8 @@ export function inspectTar({ mostEntries, dropsRights = false, sink }: InspectOp
           if (skip > 0) return;
         }
         const need = text?.padded ?? BLOCK;
-        if (rest.length < need || isOver) return;
+        if (isOver) return refuseRest(rest);
+        if (rest.length < need) return;
         const block = rest.subarray(0, need);
         rest = rest.subarray(need);
         if (text) {
@@ -114,6 +118,11 @@ export function inspectTar({ mostEntries, dropsRights = false, sink }: InspectOp
         throw new TarError(entries === 0 ? 'it is no tar archive with files' : 'it ends in the middle');
     },
   };
+}
+
+/** An archive ends with zeros alone; some programs look for entries after them. */
+function refuseRest(bytes: Buffer): void {
+  if (bytes.some((byte) => byte !== 0)) throw new TarError('it has bytes after its end');
 }
 
 const padSize = (size: number): number => Math.ceil(size / BLOCK) * BLOCK;

@@ -1,5 +1,5 @@
 import { Packages } from '../../push-types/hosts/packages';
-import { FakePackages, packTar } from '../builders/fakeHosts';
+import { FakePackages, packTar, type PackedEntry } from '../builders/fakeHosts';
 
 /** Packages are looked through before they go to hosts. */
 
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => packages.close());
 
 describe('a package is refused before a host has a byte of it', () => {
-  test.each([
+  test.each<[string, readonly PackedEntry[], string]>([
     ['a path with ..', [{ path: 'a/../../x' }], 'leads out of the package'],
     ['an absolute path', [{ path: '/etc/passwd' }], 'leads out of the package'],
     ['a link out of it', [{ path: 'bin/x', type: '2', link: '../../etc/passwd' }], 'out of the package'],
@@ -42,6 +42,11 @@ describe('a package is refused before a host has a byte of it', () => {
     ],
     ['the folder of the record', [{ path: '.conveyor-digest' }], 'has a name that Conveyor uses itself'],
     ['no files', [], 'it is no tar archive with files'],
+    ...['1', '2', '5'].map((type): [string, readonly PackedEntry[], string] => [
+      `an entry of the type ${type} that hides others in its content`,
+      [{ path: 'x' }, { path: 'y', type, link: 'x', text: packTar([{ path: '../evil' }]).toString('latin1') }],
+      'is no file, and has 1536 bytes',
+    ]),
   ])('with %s', async (_, entries, reason) => {
     packages.add('bad', packTar(entries));
     await source.learn('bad', undefined);
@@ -49,6 +54,11 @@ describe('a package is refused before a host has a byte of it', () => {
   });
 
   test.each([
+    [
+      'that has other entries after its end',
+      (bytes: Buffer) => Buffer.concat([bytes, packTar([{ path: 'evil', mode: 0o4755 }])]),
+      'it has bytes after its end',
+    ],
     ['that is cut', (bytes: Buffer) => bytes.subarray(0, 700), 'it ends in the middle'],
     ['that is no archive', () => Buffer.alloc(2048, 'x'), 'it is no tar archive'],
   ])('%s', async (_, spoil, reason) => {
