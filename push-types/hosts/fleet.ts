@@ -240,7 +240,8 @@ export class HostFleet {
   private async listOut(name: string): Promise<ReadonlySet<string> | undefined> {
     const { balancer, log } = this.options;
     if (balancer === null) return new Set();
-    return balancer.listOut(listPlaces(this.state, name)).catch((error: unknown) => {
+    // The balancer may not know hosts that have left the inventory.
+    return balancer.listOut(this.units.get(name) ?? []).catch((error: unknown) => {
       log(`${name}: the load balancer does not answer, so no host is taken out: ${explainError(error)}`);
       return undefined;
     });

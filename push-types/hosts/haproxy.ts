@@ -47,14 +47,9 @@ export function createHaproxy({ sockets, backend, server }: HaproxyOptions): Bal
     },
     listOut: async (hosts) => {
       const all = await readAll();
-      const isOut = (host: string): boolean =>
-        all.some(
-          (rows) =>
-            !rows.some(
-              (row) => row.server === server(host) && (row.status.startsWith('UP') || row.status === 'no check'),
-            ),
-        );
-      return new Set(hosts.filter(isOut));
+      const isUp = ({ status }: ServerRow): boolean => status.startsWith('UP') || status === 'no check';
+      const up = all.map((rows) => new Set(rows.filter(isUp).map((row) => row.server)));
+      return new Set(hosts.filter((host) => !up.every((servers) => servers.has(server(host)))));
     },
     setWeights: async (weights) => {
       for (const [host, weight] of weights) await obey(`set server ${name(host)} weight ${weight}`);

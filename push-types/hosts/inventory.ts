@@ -55,6 +55,19 @@ export function fillVariables(text: string, { name, address, vars }: Pick<Host, 
   });
 }
 
+/** Fills a text for hosts by their names, as the inventory of now describes them. The filler throws for a host that has left, and for an unknown variable. */
+export function createFiller(text: string, readInventory: () => Inventory): (host: string) => string {
+  let [known, hosts] = [undefined as Inventory | undefined, new Map<string, Host>()];
+  return (name) => {
+    const inventory = readInventory();
+    if (inventory !== known) hosts = new Map([...inventory.units.values()].flat().map((host) => [host.name, host]));
+    known = inventory;
+    const host = hosts.get(name);
+    if (host === undefined) throw new Error(`there is no host ${name} in the inventory`);
+    return fillVariables(text, host);
+  };
+}
+
 function listHosts(file: InventoryFile, group: string, { split, vars, labels, hosts }: GroupFields): Host[] {
   return Object.entries(hosts).map(([name, own]) => {
     const all = { group, ...labels, ...own?.labels };

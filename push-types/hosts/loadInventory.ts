@@ -8,7 +8,7 @@ import { inventorySchema, type InventoryFile } from './settings';
 
 /** Reads an inventory: the file, and the program that it names. */
 
-export interface LoadedInventory {
+interface LoadedInventory {
   readonly file: InventoryFile;
   readonly inventory: Inventory;
 }

@@ -9,8 +9,8 @@ import { HostFleet } from './fleet';
 import { createHaproxy } from './haproxy';
 import { createHook } from './hook';
 import type { HostApp, HostWorld } from './hostDeploy';
-import { fillVariables, type Host } from './inventory';
-import { loadInventory, type LoadedInventory } from './loadInventory';
+import { createFiller, fillVariables, type Host, type Inventory } from './inventory';
+import { loadInventory } from './loadInventory';
 import { addMetrics } from './metrics';
 import { Packages } from './packages';
 import type { HostPort } from './port';
@@ -53,7 +53,7 @@ export async function openHostsService(options: HostsServiceOptions): Promise<Ho
   const memory = new Memory(join(home, 'state.json'));
   const state: HostsState = memory.state;
   const packages = openPackages(options, file, (state.digests ??= {}));
-  const balancer = openBalancer(loaded);
+  const balancer = openBalancer(file, () => loaded.inventory);
   const seen = new SeenLog();
   const fleet = new HostFleet({
     ...{
@@ -144,14 +144,11 @@ function openPackages(
   return new Packages({ from: place, folder: join(home, 'packages'), timeoutMs: timeout, digests });
 }
 
-function openBalancer({ file, inventory }: LoadedInventory): Balancer | null {
-  const { balancer } = file;
+function openBalancer({ balancer }: InventoryFile, readInventory: () => Inventory): Balancer | null {
   if (balancer === undefined) return null;
   if ('hook' in balancer) return createHook(balancer.hook, balancer.timeout);
-  const hosts = new Map([...inventory.units.values()].flat().map((host) => [host.name, host]));
   const { haproxy, backend, server } = balancer;
-  const find = (name: string) => fillVariables(server, hosts.get(name) ?? { name, address: name, vars: {} });
-  return createHaproxy({ sockets: haproxy, backend, server: find });
+  return createHaproxy({ sockets: haproxy, backend, server: createFiller(server, readInventory) });
 }
 
 const countMostOut = ({ mostOut }: InventoryFile, size: number): number =>

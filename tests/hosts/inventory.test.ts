@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HOSTS_LIMITS } from '../../domain/limits';
+import { createFiller } from '../../push-types/hosts/inventory';
 import { loadInventory } from '../../push-types/hosts/loadInventory';
 
 /** Inventories, from files and programs. */
@@ -159,4 +160,14 @@ describe('a program that prints the JSON of Ansible', () => {
       reason,
     );
   });
+});
+
+test('the name of a server follows the inventory: hosts that join later have theirs', async () => {
+  const read = async (hosts: string) => (await load(`${HEAD}groups: { web: { hosts: { ${hosts} } } }\n`)).inventory;
+  let inventory = await read('one: { vars: { lb: s1 } }');
+  const fill = createFiller('{lb}.{address}', () => inventory);
+  expect(fill('one')).toBe('s1.one');
+  expect(() => fill('two')).toThrow('there is no host two in the inventory');
+  inventory = await read('one: { address: 10.0.0.1, vars: { lb: s1 } }, two: { vars: { lb: s2 } }');
+  expect([fill('one'), fill('two')]).toEqual(['s1.10.0.0.1', 's2.two']);
 });

@@ -126,3 +126,21 @@ describe('a clock that is set back by a day', () => {
     expect(progress(world)).toMatchObject({ state: 'done', live: 2, unreachable: 0 });
   });
 });
+
+describe('a host that has left the inventory', () => {
+  test('is no reason to stop the others, although the load balancer does not know it', async () => {
+    const asked: string[][] = [];
+    const balancer = {
+      drain: () => Promise.resolve(),
+      undrain: () => Promise.resolve(),
+      listOut: (hosts: readonly string[]) => Promise.resolve((asked.push([...hosts]), new Set<string>())),
+    };
+    const world = await makeWorld(3, { balancer });
+    world.units.set(UNIT, ['kv-1', 'kv-3']);
+    world.list();
+    send(world);
+    await world.settle();
+    expect(progress(world)).toMatchObject({ state: 'done', live: 2 });
+    expect(asked.at(-1)).toEqual(['kv-1', 'kv-3']);
+  });
+});
