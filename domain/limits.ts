@@ -765,6 +765,7 @@ export const HOSTS_LIMITS = {
   connectsAtOnce: refuseAbove('the number of connections that are opened together', 64, 'entries', ONE_SSHD),
   packageBytes: refuseAbove('a package', 2 * 1024 * 1024 * KB, 'bytes', 'hosts need room for it twice'),
   packageEntries: refuseAbove('the number of files of a package', 200_000, 'entries', 'each of them is looked at'),
+  packagesKept: cut('the number of fetched packages that are kept', 10, 'entries', 'each may have 2 GB'),
   packageVersions: cut(
     'the number of versions whose digests are remembered',
     500,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
@@ -69,11 +69,20 @@ export class Packages {
     const digest = this.options.digests[version];
     if (digest === undefined)
       return Promise.reject(new PackageError(`there is no package ${version} in ${this.options.from}`));
-    const known = this.fetched.get(digest) ?? this.fetch(version, digest);
+    const before = this.fetched.get(digest);
+    const known = this.find(before).then((found) => found ?? this.fetch(version, digest));
     this.fetched.set(digest, known);
     // A failure is not a package: the next caller tries again.
     known.catch(() => this.fetched.delete(digest));
     return known;
+  }
+
+  /** A package that was fetched, unless its file was deleted since. */
+  private async find(fetched: Promise<CheckedPackage> | undefined): Promise<CheckedPackage | undefined> {
+    const found = await fetched;
+    if (found === undefined || !existsSync(found.file)) return undefined;
+    await touchFile(found.file);
+    return found;
   }
 
   private keep(version: string, digest: string): void {
@@ -110,7 +119,20 @@ export class Packages {
     await inspectFile(file).catch((error: unknown) => {
       throw new PackageError(`the package ${version} is refused: ${explainError(error)}`);
     });
+    await touchFile(file);
+    await this.prune();
     return { file, digest };
+  }
+
+  /** Deletes the files that were not used for longest: a disk that they fill keeps the memory from being written. */
+  private async prune(): Promise<void> {
+    const { folder } = this.options;
+    const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}\.tar$/.test(name));
+    const files = await Promise.all(
+      names.map(async (name) => ({ file: join(folder, name), usedAt: (await stat(join(folder, name))).mtimeMs })),
+    );
+    const old = files.sort((one, other) => other.usedAt - one.usedAt).slice(HOSTS_LIMITS.packagesKept.max);
+    for (const { file } of old) await rm(file, { force: true });
   }
 
   private async download(version: string, digest: string, file: string): Promise<void> {
@@ -157,6 +179,8 @@ export class Packages {
     return from.replace('{version}', isUrl(from) ? encodeURIComponent(version) : version);
   }
 }
+
+const touchFile = async (file: string): Promise<void> => utimes(file, new Date(), new Date());
 
 const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
 

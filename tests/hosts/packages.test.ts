@@ -1,3 +1,6 @@
+import { existsSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { basename } from 'node:path';
+import { HOSTS_LIMITS } from '../../domain/limits';
 import { Packages } from '../../push-types/hosts/packages';
 import { FakePackages, packTar, type PackedEntry } from '../builders/fakeHosts';
 
@@ -89,5 +92,43 @@ describe('a package is refused before a host has a byte of it', () => {
     packages.add('good', packTar(entries));
     await source.learn('good', undefined);
     expect((await source.get('good')).digest).toBe(source.digest('good'));
+  });
+});
+
+describe('fetched packages', () => {
+  test('are kept for the last versions alone, also those of a process before', async () => {
+    const { max } = HOSTS_LIMITS.packagesKept;
+    const versions = Array.from({ length: max + 2 }, (_, nth) => `w${nth}`);
+    for (const version of versions) {
+      packages.add(version, packTar([{ path: 'VERSION', text: version }]));
+      await source.learn(version, undefined);
+    }
+    const [first = '', ...others] = versions;
+    const start = Date.now() - 1_000_000;
+    for (const [nth, version] of [...others.slice(0, max - 1), first].entries())
+      utimesSync((await source.get(version)).file, new Date(start + nth * 1000), new Date(start + nth * 1000));
+    const later = new Packages({
+      from: packages.from,
+      folder: packages.cache,
+      timeoutMs: 1000,
+      digests: digestsOf(versions),
+    });
+    const last = versions.at(-1) ?? '';
+    const { file } = await later.get(last);
+    const left = readdirSync(packages.cache);
+    expect(left).toHaveLength(max);
+    expect(left).toContain(basename(file));
+    expect(left).toContain(`${source.digest(first)?.slice('sha256:'.length)}.tar`);
+    expect(left).not.toContain(`${source.digest(others[0] ?? '')?.slice('sha256:'.length)}.tar`);
+  });
+
+  const digestsOf = (versions: readonly string[]): Record<string, string> =>
+    Object.fromEntries(versions.map((version) => [version, source.digest(version) ?? '']));
+
+  test('are fetched again if another has deleted their file', async () => {
+    await source.learn('v1', undefined);
+    const { file } = await source.get('v1');
+    rmSync(file);
+    expect(existsSync((await source.get('v1')).file)).toBe(true);
   });
 });
