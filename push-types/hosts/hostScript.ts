@@ -42,7 +42,7 @@ write_stamp() {
 }
 case $verb in
 look)
-  say current "$(readlink "$root/current" 2> /dev/null | sed 's,^releases/,,' || true)"
+  say current "$(readlink "$root/current" 2> /dev/null | sed 's,/*$,,; s,^.*/,,' || true)"
   say stamp "$(sed -n 1p "$meta/update.json" 2> /dev/null || true)"
   [ "$4" = brief ] || say hosts "$(sed -n 2p "$meta/update.json" 2> /dev/null || true)"
   say before "$(cat "$meta/before" 2> /dev/null || true)"
@@ -52,7 +52,7 @@ look)
   ;;
 find)
   have=$(cat "$root/releases/$1/.conveyor-digest" 2> /dev/null || true)
-  if [ -d "$root/releases/$1" ] && [ "$have" = "$2" ]; then say there yes; else say there no; fi
+  if [ -d "$root/releases/$1" ] && { [ -z "$2" ] || [ "$have" = "$2" ]; }; then say there yes; else say there no; fi
   ;;
 prepare)
   lock
@@ -112,7 +112,7 @@ restart)
 prune)
   lock
   keep=$1
-  current=$(readlink "$root/current" | sed 's,^releases/,,')
+  current=$(readlink "$root/current" | sed 's,/*$,,; s,^.*/,,')
   ls -1t "$root/releases" | grep -vxF -e "$current" | tail -n "+$keep" | while IFS= read -r old; do rm -rf "$root/releases/$old" || say kept "$old"; done
   ;;
 remove)

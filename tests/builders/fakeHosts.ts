@@ -119,7 +119,7 @@ const VERBS: Readonly<Record<string, (host: FakeHost, args: string[]) => string>
       .join('\n');
   },
   find: (host, [version = '', digest = '']) =>
-    `there=${host.releases.has(version) && host.releases.get(version) === digest ? 'yes' : 'no'}`,
+    `there=${host.releases.has(version) && ['', host.releases.get(version)].includes(digest) ? 'yes' : 'no'}`,
   prepare: () => '',
   unpack: (host, [version = '', digest = '']) => {
     host.unpack(version, digest);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HOSTS_LIMITS } from '../../domain/limits';
 import { deployHost, lookAtHost, removeFromHost, stampHost, type HostWorld } from '../../push-types/hosts/hostDeploy';
@@ -98,6 +98,20 @@ test('a record of an earlier version of the push type, with its hosts on the fir
   const { hosts, ...rest } = stampFor('v1');
   writeFileSync(join(host.root, '.conveyor/update.json'), `${JSON.stringify({ ...rest, hosts })}\n`);
   expect((await lookAtHost(world(), 'whole')).stamp?.hosts).toEqual(['web-1']);
+});
+
+test('a host that another tool deployed by an absolute link is adopted, and goes back to its release without an archive', async () => {
+  const old = join(host.root, 'releases/20260101120000');
+  mkdirSync(old, { recursive: true });
+  writeFileSync(join(old, 'VERSION'), '20260101120000');
+  symlinkSync(old, join(host.root, 'current'));
+  await host.run(['systemctl', 'restart', 'app.service'], {});
+  expect(await lookAtHost(world())).toMatchObject({ current: '20260101120000', stamp: null });
+  await deploy('v1');
+  const stamp = stampFor('20260101120000');
+  await deployHost(world(), { version: '20260101120000', updateId: stamp.updateId }, stamp);
+  expect(host.read('serving')).toBe('20260101120000');
+  expect(releases()).toEqual(['20260101120000', 'v1']);
 });
 
 test('five releases stay, the current one always, and going back to one that is there brings nothing', async () => {
