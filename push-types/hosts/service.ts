@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { concurrencyGate, judgeTargets, prometheusQuery, remoteJudge, tasksOf, type Query } from '../../sdk';
 import { Memory } from '../../sdk/updates';
+import { guardReads } from '../guardReads';
 import type { Balancer } from './balancer';
 import { HostFleet } from './fleet';
 import { createHaproxy } from './haproxy';
@@ -86,6 +87,7 @@ export async function openHostsService(options: HostsServiceOptions): Promise<Ho
     labels: (unit) => loaded.inventory.labels.get(unit) ?? {},
     ...(token !== undefined && { token }),
   });
+  guardReads(app, token, ['/metrics', '/targets']);
   addMetrics(app, {
     ...{ fleet, hosts: listHosts, inventoryAge: () => (performance.now() - loadedAt) / 1000 },
     locate: (host) =>

@@ -35,9 +35,9 @@ function prepare(more: object = {}): { readonly folder: string; readonly setting
   return { folder, settings };
 }
 
-const open = ({ folder, settings }: ReturnType<typeof prepare>): Promise<SlowrollService> =>
+const open = ({ folder, settings }: ReturnType<typeof prepare>, token?: string): Promise<SlowrollService> =>
   openSlowrollService({
-    ...{ settings, home: join(folder, 'home'), prometheus: undefined, token: undefined, env: {}, log: () => undefined },
+    ...{ settings, home: join(folder, 'home'), prometheus: undefined, token, env: {}, log: () => undefined },
   });
 
 const poll = ({ manifests }: SlowrollService, host: string) =>
@@ -107,6 +107,13 @@ describe('the process for hosts that poll', () => {
     expect(causes).toMatch(
       /conveyor_slowroll_hosts_troubled\{task="agentd\/eu@\d+",unit="agentd\/eu",version="1",cause="disk-full"\} 1/,
     );
+  });
+
+  test('shows its hosts to callers with its token alone, once it has one', async () => {
+    const service = await open(prepare(), 'secret');
+    const status = async (path: string, headers = {}) => (await service.pushType.request(path, { headers })).status;
+    for (const path of ['/metrics', '/hosts?unit=agentd/eu'])
+      expect([await status(path), await status(path, { authorization: 'Bearer secret' })]).toEqual([401, 200]);
   });
 
   test('reads its tokens again when the file changes, and counts the hosts that are left', async () => {

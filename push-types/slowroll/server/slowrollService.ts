@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { judgeTargets, prometheusQuery, remoteJudge, type Query } from '../../../sdk';
 import { Memory } from '../../../sdk/updates';
+import { guardReads } from '../../guardReads';
 import { CohortLog } from './cohortLog';
 import { hashWords } from './hashPlace';
 import { HostLog } from './hostLog';
@@ -73,6 +74,7 @@ export async function openSlowrollService(options: SlowrollServiceOptions): Prom
     commands: (name) => settings.packages[name]?.commands,
     settingsTag: tagSettings(settings),
   });
+  guardReads(pushType, token, ['/metrics', '/hosts']);
   addSlowrollMetrics(pushType, fleet, { counts });
   return {
     ...{ pushType, manifests, fleet, keyId: signer.keyId, tls: readTls(settings) },
