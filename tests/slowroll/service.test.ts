@@ -116,6 +116,19 @@ describe('the process for hosts that poll', () => {
       expect([await status(path), await status(path, { authorization: 'Bearer secret' })]).toEqual([401, 200]);
   });
 
+  test('keeps its tokens while their file is empty: no host is gone', async () => {
+    const prepared = prepare();
+    const service = await open(prepared);
+    await poll(service, 'web-1');
+    writeFileSync(join(prepared.folder, 'tokens'), '');
+    const ending = new AbortController();
+    const running = service.run(ending.signal);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    ending.abort();
+    await running;
+    expect([service.fleet.hosts.table.gone[0], (await poll(service, 'web-1')).status]).toEqual([0, 200]);
+  });
+
   test('reads its tokens again when the file changes, and counts the hosts that are left', async () => {
     const prepared = prepare();
     const service = await open(prepared);

@@ -153,7 +153,10 @@ class WatchedTokens {
 
   private read(path: string): void {
     const seen = this.look(path);
-    this.now = HostTokens.read(path);
+    const next = HostTokens.read(path);
+    // A file that is written in place is empty for a moment. Without hosts, every update would be done.
+    if (next.count === 0 && this.now !== undefined) throw new Error(`${path} has no token`);
+    this.now = next;
     this.seen = seen;
     this.fleet.keepListed(this.now.listHosts().has);
   }
