@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const install = (change: Readonly<Record<string, string>> = {}, path = process.env['PATH'] ?? '') => {
+const install = (change: Readonly<Record<string, string | undefined>> = {}, path = process.env['PATH'] ?? '') => {
   const flags = {
     bundle,
     sha256: digest,
@@ -52,7 +52,7 @@ const install = (change: Readonly<Record<string, string>> = {}, path = process.e
     root,
     ...change,
   };
-  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+  const args = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
   return spawnSync('/bin/sh', [SCRIPT, ...args, '--host', 'web-1', '--label', 'region=eu'], {
     encoding: 'utf8',
     env: { PATH: path },
@@ -94,6 +94,18 @@ test('it installs an agent that polls as its unit starts it, and may run again',
   expect(install()).toMatchObject({ status: 0 });
 });
 
+test('a host with a certificate needs no token, and its key is for the agent alone', () => {
+  const [cert, key] = [join(folder, 'host.pem'), join(folder, 'host.key')];
+  writeFileSync(cert, 'certificate');
+  writeFileSync(key, 'key');
+  expect(install({ 'token-file': undefined, cert, key })).toMatchObject({ status: 0 });
+  const options = readFileSync(join(root, 'etc/conveyor-agent/options'), 'utf8');
+  expect(options).toContain('--cert /etc/conveyor-agent/host.pem --key /etc/conveyor-agent/host.key');
+  expect(options).not.toContain('--token-file');
+  expect(statSync(join(root, 'etc/conveyor-agent/host.key')).mode & 0o777).toBe(0o600);
+  expect(install({ 'token-file': undefined }).status).toBe(2);
+});
+
 test('an agent that replaced itself stays in charge', () => {
   const home = join(root, 'var/lib/conveyor-agent');
   mkdirSync(join(home, 'packages'), { recursive: true });
@@ -109,6 +121,7 @@ const addFlock = (bin: string): string => {
 };
 test.each<[string, Readonly<Record<string, string>>, () => string, string]>([
   ['the bundle has another digest', { sha256: '0'.repeat(64) }, () => process.env['PATH'] ?? '', 'has the digest'],
+  ['a certificate has no key', { cert: '/dev/null' }, () => process.env['PATH'] ?? '', 'are needed together'],
   ['the bundle is not there', { bundle: '/nowhere' }, () => process.env['PATH'] ?? '', '/nowhere cannot be read'],
   ['a value would need a shell', { manifests: 'http://x/$(id)' }, () => process.env['PATH'] ?? '', 'expected letters'],
   ['the machine has no Node', {}, () => makePath(), 'there is no node in PATH'],
