@@ -16,6 +16,17 @@ describe('the example of hosts', () => {
     expect([...inventory.units.keys()]).toEqual(actions.deploy.with.config.units);
   });
 
+  test('is preceded in the guide by a smaller inventory with the same units', async () => {
+    const guide = readFileSync(join(__dirname, '../../docs/guides/hosts.md'), 'utf8');
+    const [, text = ''] = /```yaml\n(service: shop[^`]*)```/.exec(guide) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'conveyor-guide-'));
+    writeFileSync(join(folder, 'hosts.yaml'), text);
+    const { inventory, file } = await loadInventory(join(folder, 'hosts.yaml'));
+    rmSync(folder, { recursive: true });
+    expect([...inventory.units.keys()]).toEqual(['web-eu', 'web-us']);
+    expect([file.balancer, file.app.shared]).toEqual([undefined, []]);
+  });
+
   test('has a program whose output is an inventory', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'conveyor-example-'));
     const { groups: _, ...file } = parse(readFileSync(join(EXAMPLE, 'hosts.yaml'), 'utf8')) as Record<string, unknown>;

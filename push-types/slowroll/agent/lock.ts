@@ -22,7 +22,7 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<vo
       closeSync(handle);
       throw new Error(
         status === FLOCK_BUSY
-          ? `another agent uses ${folder}: end it first, or start this one with another --home`
+          ? `another agent uses ${folder}: end it first, since a host has one agent`
           : `${folder} cannot be locked: ${error?.message ?? `flock ended with ${status}`}; it is a part of util-linux and of BusyBox`,
       );
     }
