@@ -25,7 +25,9 @@ export const listMetricLines = <Row>(
     }),
   ]);
 
-const writeMetricLabels = (labels: Readonly<Record<string, string>>): string =>
-  `{${Object.entries(labels)
-    .map(([key, value]) => `${key}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', ' ')}"`)
-    .join(',')}}`;
+function writeMetricLabels(labels: Readonly<Record<string, string>>): string {
+  const written = Object.entries(labels).map(
+    ([key, value]) => `${key}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', ' ')}"`,
+  );
+  return written.length === 0 ? '' : `{${written.join(',')}}`;
+}

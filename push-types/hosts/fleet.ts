@@ -17,11 +17,12 @@ import {
   type Pace,
   type Slot,
 } from '../../sdk/updates';
+import { explainError } from '../explainError';
 import type { Balancer } from './balancer';
 import { deployHost, lookAtHost, removeFromHost, stampHost, type HostWorld } from './hostDeploy';
 import { isServing, isSettled } from './hostPlan';
 import type { HostFacts } from './hostScript';
-import { explainError, UnreachableHostError } from './port';
+import { UnreachableHostError } from './port';
 import {
   applyLook,
   countSequence,

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { explainError } from '../explainError';
 import type { Balancer } from './balancer';
 import { explainNotServing, isServing, planHost, type DesiredHost, type HostStep } from './hostPlan';
 import { HostStepError, locateIncoming, parseFacts, runVerb, type HostFacts, type HostStamp } from './hostScript';
-import { explainError, UnreachableHostError, type HostPort } from './port';
+import { UnreachableHostError, type HostPort } from './port';
 import type { CheckedPackage } from './packages';
 
 /** The steps of one host. Each may be interrupted at any point and repeated. */

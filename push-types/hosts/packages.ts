@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HOSTS_LIMITS } from '../../sdk';
-import { explainError } from './port';
+import { explainError } from '../explainError';
+import { fillVersion, isFileVersion, openPackage, SHA256_DIGEST } from '../packageSource';
 import { inspectTar } from './tarEntries';
 
 /** The packages of versions: fetched once, compared with their digest, looked through, and kept for the hosts. */
@@ -32,12 +32,7 @@ export class PackageError extends Error {
   override readonly name = 'PackageError';
 }
 
-const VERSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}$/;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const MOST_DIGEST_FILE = 1024;
-
-/** Whether a version can be the name of a folder and a word of a command. */
-const isVersion = (text: string): boolean => VERSION_NAME.test(text) && !text.includes('..');
 
 export class Packages {
   private readonly fetched = new Map<string, Promise<CheckedPackage>>();
@@ -49,8 +44,8 @@ export class Packages {
    * @throws PackageError if there is none, or another one is known
    */
   async learn(version: string, given: string | undefined): Promise<void> {
-    if (!isVersion(version)) throw new PackageError(`${JSON.stringify(version)} is no name for a folder`);
-    if (given !== undefined && !DIGEST.test(given))
+    if (!isFileVersion(version)) throw new PackageError(`${JSON.stringify(version)} is no name for a folder`);
+    if (given !== undefined && !SHA256_DIGEST.test(given))
       throw new PackageError(`the digest of ${version} is ${given}, not a sha256`);
     const known = this.options.digests[version];
     if (known !== undefined && given !== undefined && known !== given)
@@ -96,16 +91,18 @@ export class Packages {
     const place = `${this.locate(version)}.sha256`;
     const text = await this.readText(place);
     const digest = `sha256:${text.trim().split(/\s+/)[0] ?? ''}`;
-    if (DIGEST.test(digest)) return digest;
+    if (SHA256_DIGEST.test(digest)) return digest;
     throw new PackageError(`${place} has no sha256 of ${version}`);
   }
 
   private async readText(place: string): Promise<string> {
     try {
-      if (!isUrl(place)) return await readFile(place, 'utf8');
-      const response = await fetch(place, { signal: AbortSignal.timeout(this.options.timeoutMs), redirect: 'error' });
-      if (!response.ok) throw new Error(`it answered ${response.status}`);
-      return (await response.text()).slice(0, MOST_DIGEST_FILE);
+      let text = '';
+      for await (const chunk of await openPackage(place, this.options.timeoutMs)) {
+        text += String(chunk);
+        if (text.length > MOST_DIGEST_FILE) break;
+      }
+      return text.slice(0, MOST_DIGEST_FILE);
     } catch (error) {
       throw new PackageError(`there is no digest at ${place}: ${explainError(error)}`);
     }
@@ -142,7 +139,7 @@ export class Packages {
     try {
       const target = await open(part, 'w', 0o600);
       await pipeline(
-        await this.openSource(version),
+        await openPackage(this.locate(version), this.options.timeoutMs),
         async function* count(source: AsyncIterable<Buffer>) {
           for await (const chunk of source) {
             size += chunk.length;
@@ -163,26 +160,12 @@ export class Packages {
     }
   }
 
-  private async openSource(version: string): Promise<Readable> {
-    const place = this.locate(version);
-    if (!isUrl(place)) {
-      await stat(place);
-      return createReadStream(place);
-    }
-    const response = await fetch(place, { signal: AbortSignal.timeout(this.options.timeoutMs), redirect: 'error' });
-    if (!response.ok || response.body === null) throw new Error(`${place} answered ${response.status}`);
-    return Readable.fromWeb(response.body as never);
-  }
-
   private locate(version: string): string {
-    const { from } = this.options;
-    return from.replace('{version}', isUrl(from) ? encodeURIComponent(version) : version);
+    return fillVersion(this.options.from, version);
   }
 }
 
 const touchFile = async (file: string): Promise<void> => utimes(file, new Date(), new Date());
-
-const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
 
 async function inspectFile(file: string): Promise<void> {
   const first = createReadStream(file, { end: 1 });

@@ -26,9 +26,6 @@ export class UnreachableHostError extends Error {
   override readonly name = 'UnreachableHostError';
 }
 
-/** The message of an error. */
-export const explainError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** The most bytes that are kept of the output of a command. */
 export const MOST_OUTPUT_BYTES = 512 * 1024;
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { explainError } from '../../explainError';
 import { NO_VERSION, type Manifest, type ManifestEntry, type ManifestPackage, type ReportPackage } from '../protocol';
 import { killLeftCommand, locateRecord } from './commands';
 import { acceptManifest, computeWait, listReports, nameWanted, planPackage, whyNotAccept } from './decide';
@@ -9,7 +10,7 @@ import { ManifestClient, ManifestError, writeBearer, type AgentSecrets } from '.
 import { Remover } from './remover';
 import { whyNotUrl } from './request';
 import { AGENT_PACKAGE, getPackage } from './state';
-import { explainCause, findCause, RefusalError, type Trouble } from './trouble';
+import { findCause, RefusalError, type Trouble } from './trouble';
 
 export interface AgentTimes {
   /** The longest time of a poll or a report. */
@@ -99,7 +100,7 @@ export class Agent {
       home.flush();
     } catch (error) {
       // The server needs the results, which are in memory. Each later write has them too.
-      log(`the state is not written: ${explainCause(error)}`);
+      log(`the state is not written: ${explainError(error)}`);
     }
     try {
       await this.poll();
@@ -114,7 +115,7 @@ export class Agent {
     // The end of an installation does not wait for the next poll, which may be an hour away.
     if (this.failures === 0)
       await this.client.report(this.listReports()).catch((error: unknown) => {
-        log(`report: ${explainCause(error)}`);
+        log(`report: ${explainError(error)}`);
       });
     return end;
   }
@@ -122,7 +123,7 @@ export class Agent {
   private noteFailure(error: unknown): void {
     this.failures += 1;
     this.retryAfter = error instanceof ManifestError ? error.retryAfter : undefined;
-    this.options.log(`poll: ${explainCause(error)}`);
+    this.options.log(`poll: ${explainError(error)}`);
   }
 
   private async poll(): Promise<void> {
@@ -144,7 +145,7 @@ export class Agent {
       const changes = manifest.packages.filter(
         (one) => planPackage(getPackage(home.state, one.name), one).kind !== 'keep',
       );
-      await this.refuse(changes, { cause: findCause(error), reason: explainCause(error) });
+      await this.refuse(changes, { cause: findCause(error), reason: explainError(error) });
       throw error;
     }
     this.refused = new Map();
@@ -187,7 +188,7 @@ export class Agent {
       this.troubles.delete(name);
       return end;
     } catch (error) {
-      const reason = explainCause(error);
+      const reason = explainError(error);
       this.options.log(`${name}: ${reason}; tried again later`);
       this.troubles.set(name, { version, reason, cause: findCause(error) });
       return 'done';

@@ -44,5 +44,3 @@ export function findCause(error: unknown): Trouble['cause'] {
 
 /** Calls on an open file, whose errors name no path. */
 const DISK_CALLS = ['write', 'fsync', 'ftruncate'];
-
-export const explainCause = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import { SLOWROLL_LIMITS } from '../../../sdk';
+import { explainError } from '../../explainError';
+import { fillVersion, isFileVersion, isRemote, openPackage, SHA256_DIGEST } from '../../packageSource';
 import type { KnownPackage } from './decisions';
 
 /** The packages of versions: their digest and size are read once, and hold for ever. */
@@ -25,8 +24,6 @@ export class PackageTroubleError extends Error {
   override readonly name = 'PackageTroubleError';
 }
 
-const FILE_VERSION = /^[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}$/;
-const SHA256_DIGEST = /^sha256:[0-9a-f]{64}$/;
 const PACKAGE_PATH = 'v1/packages';
 
 export class PackageStore {
@@ -41,7 +38,7 @@ export class PackageStore {
    * @throws PackageTroubleError
    */
   async learn(packageName: string, version: string, given: string | undefined): Promise<void> {
-    if (!FILE_VERSION.test(version) || version.includes('..'))
+    if (!isFileVersion(version))
       throw new PackageTroubleError(`${JSON.stringify(version)} is no name for a package file`);
     if (given !== undefined && !SHA256_DIGEST.test(given))
       throw new PackageTroubleError(`the digest of ${version} is ${given}, not a sha256`);
@@ -66,34 +63,17 @@ export class PackageStore {
     const hash = createHash('sha256');
     let size = 0;
     try {
-      for await (const chunk of await this.openSource(place)) {
+      for await (const chunk of await openPackage(place, this.options.timeoutMs)) {
         size += (chunk as Buffer).length;
         if (size > SLOWROLL_LIMITS.packageBytes.max)
           throw new Error(`it has more than ${SLOWROLL_LIMITS.packageBytes.max} bytes`);
         hash.update(chunk as Buffer);
       }
     } catch (error) {
-      throw new PackageTroubleError(`there is no package ${version} at ${place}: ${explainTrouble(error)}`);
+      throw new PackageTroubleError(`there is no package ${version} at ${place}: ${explainError(error)}`);
     }
     const digest = `sha256:${hash.digest('hex')}`;
     const uri = isRemote(from) ? place : `${PACKAGE_PATH}/${packageName}/${digest.slice('sha256:'.length)}`;
     return { uri, digest, size };
   }
-
-  private async openSource(place: string): Promise<Readable> {
-    if (!isRemote(place)) {
-      if (!(await stat(place)).isFile()) throw new Error('it is no file');
-      return createReadStream(place);
-    }
-    const response = await fetch(place, { signal: AbortSignal.timeout(this.options.timeoutMs), redirect: 'error' });
-    if (!response.ok || response.body === null) throw new Error(`it answered ${response.status}`);
-    return Readable.fromWeb(response.body as never);
-  }
 }
-
-export const explainTrouble = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const isRemote = (place: string): boolean => /^https?:\/\//.test(place);
-
-const fillVersion = (from: string, version: string): string =>
-  from.replace('{version}', isRemote(from) ? encodeURIComponent(version) : version);

@@ -53,7 +53,7 @@ const MOST_REASONS = 5;
 
 /**
  * All hosts, the decisions about them, and what they run. Decisions are durable; what hosts run is learned from them, so after a restart it is unknown until they have
- * polled. Nothing here waits: `poll` and `report` answer from memory.
+ * polled. Nothing here waits: `noteCall`, `offer` and `report` answer from memory.
  */
 export class SlowrollFleet {
   readonly hosts: FleetHosts;

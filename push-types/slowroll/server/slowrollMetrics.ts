@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { SLOWROLL_LIMITS } from '../../../sdk';
+import { listMetricLines, METRIC_HEADERS, type MetricFamily } from '../../metricText';
 import { countCohorts, nameCohort, type Cohort } from './cohorts';
 import { passHosts } from './countHosts';
 import type { HostTrouble } from './hostTroubles';
@@ -21,57 +22,64 @@ export interface SlowrollFigures {
 }
 
 export function addSlowrollMetrics(app: Hono, fleet: SlowrollFleet, figures: SlowrollFigures): void {
-  app.get('/metrics', (c) =>
-    c.text(writeFigures(fleet, figures), 200, { 'content-type': 'text/plain; version=0.0.4' }),
-  );
+  app.get('/metrics', (c) => c.text(writeFigures(fleet, figures), 200, METRIC_HEADERS));
   app.get('/hosts', (c) => answerHosts(c, fleet));
 }
 
-const COHORT_FAMILIES: readonly [name: string, help: string, value: (cohort: Cohort) => number][] = [
-  ['conveyor_slowroll_hosts', 'hosts whose last decision is this one', ({ hosts }) => hosts],
-  ['conveyor_slowroll_hosts_live', 'hosts that run its version', ({ live }) => live],
-  ['conveyor_slowroll_hosts_failed', 'hosts on which its version did not come up', ({ failed }) => failed],
-  ['conveyor_slowroll_hosts_unreachable', 'hosts that are silent', ({ unreachable }) => unreachable],
-  ['conveyor_slowroll_hosts_unknown', 'hosts that have not polled since the server began', ({ unknown }) => unknown],
+const COHORT_FAMILIES: readonly MetricFamily<Cohort>[] = [
+  {
+    name: 'conveyor_slowroll_hosts',
+    type: 'gauge',
+    help: 'hosts whose last decision is this one',
+    read: ({ hosts }) => hosts,
+  },
+  { name: 'conveyor_slowroll_hosts_live', type: 'gauge', help: 'hosts that run its version', read: ({ live }) => live },
+  {
+    ...{ name: 'conveyor_slowroll_hosts_failed', type: 'gauge', read: ({ failed }) => failed },
+    help: 'hosts on which its version did not come up',
+  },
+  {
+    ...{ name: 'conveyor_slowroll_hosts_unreachable', type: 'gauge', read: ({ unreachable }) => unreachable },
+    help: 'hosts that are silent',
+  },
+  {
+    ...{ name: 'conveyor_slowroll_hosts_unknown', type: 'gauge', read: ({ unknown }) => unknown },
+    help: 'hosts that have not polled since the server began',
+  },
 ];
+
+const TROUBLED: MetricFamily<{ readonly count: number }> = {
+  ...{ name: 'conveyor_slowroll_hosts_troubled', type: 'gauge', read: ({ count }) => count },
+  help: 'hosts that try again, by cause',
+};
+const ANSWERS: MetricFamily<readonly [kind: string, count: number]> = {
+  ...{ name: 'conveyor_slowroll_answers_total', type: 'counter', read: ([, count]) => count },
+  help: 'answers to hosts',
+};
+const RECORD_BYTES: MetricFamily<number> = {
+  ...{ name: 'conveyor_slowroll_record_bytes', type: 'gauge', read: (bytes) => bytes },
+  help: 'the memory of the records of all hosts',
+};
 
 function writeFigures(fleet: SlowrollFleet, { counts }: SlowrollFigures): string {
   const cohorts = [...fleet.units.values()].flatMap((place) => countCohorts(fleet, place));
-  const families = COHORT_FAMILIES.flatMap(([name, help, value]) => [
-    ...describeFamily(name, help, 'gauge'),
-    ...cohorts.map((cohort) => `${name}${writeCohortLabels(cohort)} ${value(cohort)}`),
-  ]);
-  const starts = cohorts.flatMap((cohort) =>
-    cohort.decision === undefined
-      ? []
-      : [`conveyor_slowroll_restarts_total${writeCohortLabels(cohort)} ${fleet.countStarts(cohort.decision)}`],
+  const labelCohort = ({ task, unit, version }: Cohort) => ({ task, unit, version });
+  const causes = cohorts.flatMap((cohort) =>
+    Object.entries(cohort.causes).map(([cause, count]) => ({ cohort, cause, count })),
   );
+  const restarts: MetricFamily<Cohort> = {
+    ...{ name: 'conveyor_slowroll_restarts_total', type: 'counter' },
+    help: 'starts of its version that no decision caused',
+    read: ({ decision }) => decision && fleet.countStarts(decision),
+  };
   return `${[
-    ...families,
-    ...describeFamily('conveyor_slowroll_hosts_troubled', 'hosts that try again, by cause', 'gauge'),
-    ...cohorts.flatMap((cohort) =>
-      Object.entries(cohort.causes).map(
-        ([cause, count]) => `conveyor_slowroll_hosts_troubled${writeCohortLabels(cohort, { cause })} ${count}`,
-      ),
-    ),
-    ...describeFamily('conveyor_slowroll_restarts_total', 'starts of its version that no decision caused', 'counter'),
-    ...starts,
-    ...describeFamily('conveyor_slowroll_answers_total', 'answers to hosts', 'counter'),
-    ...Object.entries(counts).map(([kind, count]) => `conveyor_slowroll_answers_total{kind="${kind}"} ${count}`),
-    ...describeFamily('conveyor_slowroll_record_bytes', 'the memory of the records of all hosts', 'gauge'),
-    `conveyor_slowroll_record_bytes ${fleet.hosts.bytes}`,
+    ...listMetricLines(COHORT_FAMILIES, cohorts, labelCohort),
+    ...listMetricLines([TROUBLED], causes, ({ cohort, cause }) => ({ ...labelCohort(cohort), cause })),
+    ...listMetricLines([restarts], cohorts, labelCohort),
+    ...listMetricLines([ANSWERS], Object.entries(counts), ([kind]) => ({ kind })),
+    ...listMetricLines([RECORD_BYTES], [fleet.hosts.bytes], () => ({})),
   ].join('\n')}\n`;
 }
-
-const describeFamily = (name: string, help: string, type: string): string[] => [
-  `# HELP ${name} ${help}`,
-  `# TYPE ${name} ${type}`,
-];
-
-const writeCohortLabels = ({ task, unit, version }: Cohort, more: Readonly<Record<string, string>> = {}): string =>
-  `{${Object.entries({ task, unit, version, ...more })
-    .map(([key, value]) => `${key}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', ' ')}"`)
-    .join(',')}}`;
 
 /** `GET /hosts?unit=agent/eu&from=0&limit=100[&failed=1|&troubled=1|&silent=1]`: a page of hosts, and where the next one begins. */
 function answerHosts(c: Context, fleet: SlowrollFleet): Response {

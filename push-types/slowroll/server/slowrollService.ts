@@ -4,13 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { judgeTargets, prometheusQuery, remoteJudge, type Query } from '../../../sdk';
 import { Memory } from '../../../sdk/updates';
+import { explainError } from '../../explainError';
 import { guardReads } from '../../guardReads';
 import { CohortLog } from './cohortLog';
 import { hashWords } from './hashPlace';
 import { HostLog } from './hostLog';
 import { HostTokens } from './hostTokens';
 import { addManifestRoutes } from './manifestServer';
-import { explainTrouble, PackageStore } from './packageStore';
+import { PackageStore } from './packageStore';
 import { readSigner } from './signManifest';
 import { SlowrollFleet } from './slowrollFleet';
 import { addSlowrollMetrics } from './slowrollMetrics';
@@ -121,7 +122,7 @@ async function keepSettling(
         cohorts.take();
       }
     } catch (error) {
-      log(`a step failed, and is tried again: ${explainTrouble(error)}`);
+      log(`a step failed, and is tried again: ${explainError(error)}`);
     }
     await delay(SETTLE_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
@@ -147,7 +148,7 @@ class WatchedTokens {
       this.log(`${this.now?.count ?? 0} tokens`);
     } catch (error) {
       this.seen = this.look(this.path);
-      this.log(`the tokens of before stay: ${explainTrouble(error)}`);
+      this.log(`the tokens of before stay: ${explainError(error)}`);
     }
   }
 
@@ -197,7 +198,7 @@ function countAnswers(
     else if (status >= 400) counts.refused += 1;
   });
   app.onError((error, c) => {
-    log(`${c.req.method} ${c.req.path}: ${explainTrouble(error)}`);
+    log(`${c.req.method} ${c.req.path}: ${explainError(error)}`);
     return c.json({ error: 'the server failed; ask again' }, 503, { 'retry-after': '60' });
   });
 }
