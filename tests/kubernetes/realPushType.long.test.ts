@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { progressOf } from '../../sdk/updates';
+import { ViewedReader } from '../../push-types/kubernetes/viewedReader';
 import { WORKLOAD_KINDS, type WorkloadKind } from '../../push-types/kubernetes/settings';
 import type { ClusterConnection } from '../../push-types/kubernetes/client/api';
 import { tryCheck } from '../../sdk/conform/check';
@@ -103,4 +105,15 @@ withControlPlane('on a real control plane', () => {
     },
     120_000,
   );
+
+  test('a kind without a change for four minutes is never taken for away', async () => {
+    const ending = new AbortController();
+    const reader = new ViewedReader(api, ending.signal);
+    try {
+      for (const end = Date.now() + 240_000; Date.now() < end; await delay(2_000))
+        expect((await reader.list('PodDisruptionBudget', { namespace: 'quiet' })).items).toEqual([]);
+    } finally {
+      ending.abort();
+    }
+  }, 300_000);
 });

@@ -26,6 +26,8 @@ export interface ObjectWatch extends ObjectListing {
   /** Changes after this version, which a list returns. */
   readonly resourceVersion: string;
   readonly signal: AbortSignal;
+  /** After each connection that the server has accepted: the account may watch, although nothing may happen for long. */
+  readonly onOpen?: () => void;
 }
 
 /** The requests of the push type to one cluster. All but `get` throw KubernetesError; see its kinds for the meanings. */
@@ -43,8 +45,8 @@ export interface KubernetesApi {
   /** With `uid`, another object of the same name stays, and the error is `Conflict`. An object that is already gone is no error. */
   remove(ref: ObjectRef, options?: { readonly uid?: string }): Promise<void>;
   /**
-   * Changes as they come, until the signal aborts, which ends the loop without an error. An ended or silent connection is opened again at the last version.
-   * Throws `Gone` if the server has forgotten that version: list again. Throws every refusal that time does not end.
+   * Changes as they come, until the signal aborts, which ends the loop without an error. An ended connection is opened again at the last version.
+   * Throws `Gone` if the server has forgotten that version, or shows neither a change nor a bookmark for `watchIdleMs`: list again. Throws every refusal that time does not end.
    */
   watch(kind: ResourceKind, options: ObjectWatch): AsyncIterable<WatchEvent>;
 }

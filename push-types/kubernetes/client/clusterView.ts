@@ -26,7 +26,7 @@ interface SeenKind {
 
 /**
  * The objects of a cluster as its API server reports them, kept up to date by watches: a list, its changes, and another list once the server has
- * forgotten the version. Holds what decisions need of each object and no more (trim.ts).
+ * forgotten the version or shows no change for long. Holds what decisions need of each object and no more (trim.ts).
  */
 export class ClusterView {
   private readonly kinds: ReadonlyMap<ResourceKind, SeenKind>;
@@ -71,7 +71,7 @@ export class ClusterView {
   }
 
   /** Why the view is older than `mostAgeMs`, or was never complete; undefined if it is fresh. */
-  whyStale(mostAgeMs: number = CLIENT_LIMITS.watchIdleMs): string | undefined {
+  whyStale(mostAgeMs: number = CLIENT_LIMITS.viewAgeMs): string | undefined {
     for (const [kind, { seenAtMs, trouble }] of this.kinds) {
       const ageMs = seenAtMs === undefined ? Infinity : this.now() - seenAtMs;
       if (ageMs <= mostAgeMs) continue;
@@ -97,7 +97,8 @@ export class ClusterView {
           ...(namespace !== undefined && { namespace }),
           ...(labelSelector !== undefined && { labelSelector }),
         };
-        for await (const event of this.api.watch(kind, { ...place, resourceVersion, signal }))
+        const onOpen = (): void => void (seen.trouble = undefined);
+        for await (const event of this.api.watch(kind, { ...place, resourceVersion, signal, onOpen }))
           this.apply(kind, seen, event);
       } catch (error) {
         if (signal.aborted) return;

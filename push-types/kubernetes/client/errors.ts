@@ -1,7 +1,7 @@
 import type { KubeStatus } from './objects';
 
 /**
- * The meaning of a failure for a caller. `Conflict`: the object has changed since it was read. `Gone`: the version is too old, list again. `TooMany`: the
+ * The meaning of a failure for a caller. `Conflict`: the object has changed since it was read. `Gone`: the version is too old, or the watch silent: list again. `TooMany`: the
  * server, or a disruption budget in the case of an eviction, wants the request later. `Unavailable`: the server did not answer, or not with an answer of
  * Kubernetes; the request may have been executed. `Refused`: everything else that the server refuses.
  */

@@ -19,8 +19,13 @@ export const CLIENT_LIMITS = {
   watchLineBytes: 8 * 1024 * 1024,
   /** The server ends a watch after this time at the earliest, and after twice as long at the latest. */
   watchSeconds: 300,
-  /** The server sends a bookmark about every minute; a watch that is silent for longer is dead. */
-  watchIdleMs: 150_000,
+  /**
+   * A kind is listed again after such a silence: its watch may be dead, or from a version that an etcd restored from a backup does not know yet. A kind
+   * without changes is as silent, since servers send bookmarks only for versions that are newer than the watch.
+   */
+  watchIdleMs: 120_000,
+  /** A view that is older is not believed: it may be as old as a silence, and the list after it. */
+  viewAgeMs: 180_000,
   firstBackOffMs: 500,
   mostBackOffMs: 30_000,
   kubeconfigBytes: 4 * 1024 * 1024,

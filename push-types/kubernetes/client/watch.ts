@@ -22,14 +22,18 @@ export async function* watchObjects(
   options: ObjectWatch,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const { signal } = options;
-  const { now } = parts;
+  const { now, settings, words } = parts;
   let version = options.resourceVersion;
   let failures = 0;
+  let signMs = now();
   while (!signal.aborted) {
     let seen = 0;
     const beganMs = now();
+    const silence = { words, idleMs: settings.watchIdleMs, leftMs: signMs + settings.watchIdleMs - beganMs };
+    if (silence.leftMs <= 0) throw failSilent(silence);
     try {
-      for await (const event of watchOnce(parts, kind, { ...options, resourceVersion: version })) {
+      for await (const event of watchOnce(parts, kind, { ...options, resourceVersion: version }, silence)) {
+        signMs = now();
         version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
         seen += 1;
         yield event;
@@ -45,6 +49,17 @@ export async function* watchObjects(
     }
   }
 }
+
+/** The end of a watch without a sign of life over all its connections. */
+interface Silence {
+  readonly words: RequestWords;
+  readonly idleMs: number;
+  /** Until the first sign of this connection. */
+  readonly leftMs: number;
+}
+
+const failSilent = ({ words, idleMs }: Silence): KubernetesError =>
+  new KubernetesError(words, { kind: 'Gone', status: null, message: `no change was seen for ${idleMs / 1000} s` });
 
 /** Whether a failure may pass by itself. Refused credentials may: they are read again. */
 const doesPass = (error: unknown): boolean => isKubernetesError(error, 'Unavailable', 'TooMany', 'Unauthorized');
@@ -69,7 +84,8 @@ async function waitBefore({ settings, random }: WatchTools, { failures, error, s
 async function* watchOnce(
   { requester, settings, random, words }: WatchTools,
   kind: ResourceKind,
-  { namespace, labelSelector, resourceVersion, signal }: ObjectWatch,
+  { namespace, labelSelector, resourceVersion, signal, onOpen }: ObjectWatch,
+  silence: Silence,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const query = new URLSearchParams({
     ...{ watch: '1', allowWatchBookmarks: 'true', resourceVersion },
@@ -78,8 +94,9 @@ async function* watchOnce(
   });
   const path = `${buildPath(kind, namespace === undefined ? {} : { namespace })}?${query.toString()}`;
   const stream = await requester.open(words, { method: 'GET', path, signal });
+  onOpen?.();
   try {
-    for await (const line of readWatchLines(stream, words, settings)) yield parseWatchLine(line, kind, words);
+    for await (const line of readWatchLines(stream, silence, settings)) yield parseWatchLine(line, kind, words);
   } finally {
     stream.destroy();
   }
@@ -87,17 +104,19 @@ async function* watchOnce(
 
 async function* readWatchLines(
   stream: IncomingMessage,
-  words: RequestWords,
-  { watchIdleMs, watchLineBytes }: ClientSettings,
+  silence: Silence,
+  { watchLineBytes }: ClientSettings,
 ): AsyncGenerator<string, void, undefined> {
-  const fail = (message: string, cause?: unknown): KubernetesError =>
-    new KubernetesError(words, { kind: 'Unavailable', status: null, message }, { cause });
-  const idle = setTimeout(() => stream.destroy(new Error(`the watch was silent for ${watchIdleMs} ms`)), watchIdleMs);
+  const fail = (message: string, cause: unknown): KubernetesError =>
+    new KubernetesError(silence.words, { kind: 'Unavailable', status: null, message }, { cause });
+  const waitForSign = (ms: number): NodeJS.Timeout => setTimeout(() => stream.destroy(failSilent(silence)), ms);
+  let idle = waitForSign(silence.leftMs);
   let rest = '';
   stream.setEncoding('utf8');
   try {
     for await (const part of stream) {
-      idle.refresh();
+      clearTimeout(idle);
+      idle = waitForSign(silence.idleMs);
       const lines = (rest + String(part)).split('\n');
       rest = lines.pop() ?? '';
       for (const line of [...lines, rest])

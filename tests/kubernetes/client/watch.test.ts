@@ -105,9 +105,9 @@ describe('a watch', () => {
 
   test('that the server ends in time begins again, and bookmarks keep its version fresh', async () => {
     const world = await openWorld({ watchSeconds: 0.4 }, 30);
-    const { events } = collect(world, '0');
-    // An object of another kind: only bookmarks show that time has passed.
-    world.store.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+    const { events } = collect(world, '0', 'app=web');
+    // A pod that the watch does not show: only a bookmark has its version.
+    addPod(world.store, 'other', { app: 'api' });
     await see(events, `BOOKMARK ${world.store.currentVersion}`);
     world.store.compact();
     const before = world.server.seen.length;
@@ -118,13 +118,28 @@ describe('a watch', () => {
     expect(timeouts.every((seconds) => seconds === 1)).toBe(true);
   });
 
-  test('that falls silent is replaced, although its connection stays open', async () => {
-    const world = await openWorld({ watchIdleMs: 300 });
+  test('without a change of its kind gets no bookmark, however often others change', async () => {
+    const world = await openWorld({}, 20);
+    addPod(world.store, 'web');
     const { events } = collect(world, '0');
+    await see(events, 'ADDED web');
+    world.store.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+    await delay(200);
+    expect(events).toEqual(['ADDED web']);
+  });
+
+  test('that falls silent ends with Gone, although its connection stays open: the caller lists again', async () => {
+    const world = await openWorld({ watchIdleMs: 300 });
+    const { ended } = collect(world, '0');
     await eventually('it is open', async () => world.server.openWatches === 1, 20_000);
     world.server.silenceWatches();
     addPod(world.store, 'web');
-    await see(events, 'ADDED web');
+    expect(await ended).toBe('Gone');
+  });
+
+  test('is silent over all its connections: those that the server ends in time are no sign of life', async () => {
+    const world = await openWorld({ watchIdleMs: 1_500, watchSeconds: 0.1 });
+    expect(await collect(world, '0').ended).toBe('Gone');
     expect(world.server.seen.length).toBeGreaterThan(1);
   });
 
@@ -218,6 +233,17 @@ describe('the view of a cluster', () => {
     world.store.compact();
     world.server.cutWatches();
     await eventually('it has caught up', async () => names(view).join() === 'b', 20_000);
+  });
+
+  test('stays fresh although nothing of its kind changes and its watches are silent', async () => {
+    const world = await openWorld({ watchIdleMs: 300 });
+    addPod(world.store, 'a');
+    const { view, age } = openView(world);
+    await eventually('it watches', async () => view.isComplete && world.server.openWatches === 1, 20_000);
+    age(200_000);
+    expect(view.whyStale()).toMatch(/^Pods were not for \d+ s seen/);
+    await eventually('it is fresh again', async () => view.whyStale() === undefined, 20_000);
+    expect(names(view)).toEqual(['a']);
   });
 
   test('shows of a server that is away the reason and the age, keeps the last state, and catches up', async () => {

@@ -198,19 +198,25 @@ export class FakeApiServer {
       response.end();
       return;
     }
+    let shown = version;
     const show = (change: Change): void => {
       if (change.object.kind !== kind) return;
       if (namespace !== undefined && change.object.metadata.namespace !== namespace) return;
       const event = describeEvent(change, matches);
-      if (event) write(event);
+      if (!event) return;
+      write(event);
+      shown = change.version;
     };
     // The head has to go out even if nothing happens.
     response.flushHeaders();
     for (const change of store.changesAfter(version)) show(change);
     let stop = store.listen(show);
+    // As the real server (cache_watcher.go of Kubernetes 1.37): none without a change of the kind since the last event.
     const bookmarks = setInterval(() => {
-      if (query.get('allowWatchBookmarks') === 'true')
-        write({ type: 'BOOKMARK', object: { kind, metadata: { resourceVersion: String(store.currentVersion) } } });
+      const newest = store.findKindVersion(kind);
+      if (query.get('allowWatchBookmarks') !== 'true' || newest <= shown) return;
+      write({ type: 'BOOKMARK', object: { kind, metadata: { resourceVersion: String(newest) } } });
+      shown = newest;
     }, bookmarkMs);
     const timer = setTimeout(() => response.end(), Number(query.get('timeoutSeconds') ?? 1800) * 1000);
     this.watches.add(response);

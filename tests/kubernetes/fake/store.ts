@@ -38,6 +38,8 @@ export class FakeStore {
   private changes: Change[] = [];
   private version = 100;
   private compacted = 0;
+  /** The version of the last change of each kind. */
+  private readonly kindVersions = new Map<string, number>();
   private readonly listeners = new Set<(change: Change) => void>();
   /** Pods that a namespace may have, as a ResourceQuota limits them. */
   readonly podQuota = new Map<string, number>();
@@ -46,6 +48,11 @@ export class FakeStore {
 
   get currentVersion(): number {
     return this.version;
+  }
+
+  /** The version of the last change of this kind in any namespace; a server knows no newer one of a kind until etcd reports its progress. */
+  findKindVersion(kind: string): number {
+    return this.kindVersions.get(kind) ?? 0;
   }
 
   /** Forgets the changes so far: a watch from before them is expired. */
@@ -178,6 +185,7 @@ export class FakeStore {
 
   private record(change: Change): void {
     this.changes.push(change);
+    this.kindVersions.set(change.object.kind, change.version);
     for (const listener of this.listeners) listener(change);
   }
 }
