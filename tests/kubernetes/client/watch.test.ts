@@ -246,6 +246,22 @@ describe('the view of a cluster', () => {
     expect(names(view)).toEqual(['a']);
   });
 
+  test('shows the backup after an etcd was restored from it, and then each change', async () => {
+    const world = await openWorld({ watchIdleMs: 300 });
+    addPod(world.store, 'a');
+    const restore = world.store.takeBackup();
+    const { view } = openView(world);
+    addPod(world.store, 'b');
+    world.store.remove(world.store.get('Pod', 'shop', 'a')!);
+    for (const app of ['one', 'two', 'three']) relabel(world.store, 'b', { app });
+    await eventually('it has seen the changes', async () => names(view).join() === 'b', 20_000);
+    restore();
+    world.server.cutWatches();
+    await eventually('it shows the backup', async () => names(view).join() === 'a', 20_000);
+    addPod(world.store, 'c');
+    await eventually('it shows the next change', async () => names(view).join() === 'a,c', 20_000);
+  });
+
   test('shows of a server that is away the reason and the age, keeps the last state, and catches up', async () => {
     const world = await openWorld();
     addPod(world.store, 'a');

@@ -39,7 +39,7 @@ export class FakeStore {
   private version = 100;
   private compacted = 0;
   /** The version of the last change of each kind. */
-  private readonly kindVersions = new Map<string, number>();
+  private kindVersions = new Map<string, number>();
   private readonly listeners = new Set<(change: Change) => void>();
   /** Pods that a namespace may have, as a ResourceQuota limits them. */
   readonly podQuota = new Map<string, number>();
@@ -53,6 +53,18 @@ export class FakeStore {
   /** The version of the last change of this kind in any namespace; a server knows no newer one of a kind until etcd reports its progress. */
   findKindVersion(kind: string): number {
     return this.kindVersions.get(kind) ?? 0;
+  }
+
+  /** A backup of etcd. The function restores it: later changes never happened, and the counter goes back. No watch shows that. */
+  takeBackup(): () => void {
+    const [version, kindVersions] = [this.version, new Map(this.kindVersions)];
+    const objects = [...this.objects].map(([kind, things]) => [kind, new Map(things)] as const);
+    return () => {
+      this.objects.clear();
+      for (const [kind, things] of objects) this.objects.set(kind, new Map(things));
+      [this.version, this.kindVersions] = [version, new Map(kindVersions)];
+      this.changes = this.changes.filter((change) => change.version <= version);
+    };
   }
 
   /** Forgets the changes so far: a watch from before them is expired. */
