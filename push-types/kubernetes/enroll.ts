@@ -41,7 +41,7 @@ export function parsePodsConfig(config: Readonly<Record<string, unknown>>): Pods
 export const listMistakes = ({ issues }: ZodError): readonly PodsConfigProblem[] =>
   issues.map(({ path, message }) => ({ path: ['config', ...path.map(String)].join('.'), message }));
 
-/** Finds the units of a config and takes them over. A cluster that does not answer keeps the units that are known of it. */
+/** Finds the units of a config, and takes over those that are not known. A cluster that does not answer keeps the units that are known of it. */
 export async function enrollConfig(fleet: KubeFleet, config: PodsConfig): Promise<Enrolment> {
   const { clusters, problems } = chooseClusters(fleet, config);
   const found = await Promise.all(
@@ -127,6 +127,26 @@ function listKnown(fleet: KubeFleet, cluster: KubeCluster, { fields, config }: W
     if (!isMeant || (name !== undefined && unit.name !== name)) return [];
     return [{ name: id, unit: { ...unit, ...pickUnitSettings(config) }, cluster, workload: undefined }];
   });
+}
+
+/** A known unit with the settings of a config, without a read: its cluster may be away. */
+export function chooseSettings(
+  fleet: KubeFleet,
+  name: string,
+  { workloads, ...config }: PodsConfig,
+): KubeUnit | undefined {
+  const known = fleet.state.enrolled?.[name];
+  if (known === undefined) return undefined;
+  const workload = fleet.lastUnitLook(name)?.workload;
+  const row = workloads.find(
+    ({ kind, namespace, name: own, selector }) =>
+      kind === known.kind &&
+      namespace === known.namespace &&
+      (own === undefined ? parseLabelSelector(selector ?? '')?.(workload?.labels ?? {}) : own === known.name),
+  );
+  const found = row && workload && findContainer(workload, row.container);
+  const container = found && 'container' in found ? found.container : (row?.container ?? known.container);
+  return { ...known, container, ...pickUnitSettings({ workloads, ...config }) };
 }
 
 /** A workload that is in no cluster that answers is probably misspelt. */

@@ -1,8 +1,10 @@
-import type { Memory } from '../../sdk/updates';
+import { ExtensionError } from '../../sdk';
+import { Memory, unfinished } from '../../sdk/updates';
 import type { ClusterWriter, KubeCluster } from './kubeCluster';
 import { changePods, restampPods, setPodGates } from './podChanges';
-import { replacePods } from './replacePods';
-import type { KubeState } from './memory';
+import { putBack, replacePods } from './replacePods';
+import { forgetUnit, type KubeState } from './memory';
+import { readReplacement } from './records';
 import { syncPods } from './podSlots';
 import { restoreUpdates } from './restoreUpdates';
 import { hasStartedSince } from './podState';
@@ -11,7 +13,7 @@ import { finishRound, isUnitOpen, markUnitAway } from './roundEnd';
 import { takeTemplateTurn } from './templateTurn';
 import { UnitLooks } from './unitLooks';
 import { adoptTemplate, readUnitVersion } from './unitMoves';
-import type { KubeUnit, UnitLook } from './unitReader';
+import { readUnit, type KubeUnit, type UnitLook } from './unitReader';
 
 export interface KubeFleetOptions {
   readonly memory: Memory;
@@ -68,14 +70,44 @@ export class KubeFleet {
     return this.looks.whyAway(name);
   }
 
-  /** Takes over a workload of a pipeline, with its newest settings. */
+  /** Takes over a workload that is not known yet. A known one keeps the settings of its last update: reads bring those of drafts as well. */
   enroll(name: string, unit: KubeUnit): void {
+    (this.state.enrolled ??= {})[name] ??= unit;
+  }
+
+  /** The settings of an update count from now on. */
+  follow(name: string, unit: KubeUnit): void {
     (this.state.enrolled ??= {})[name] = unit;
+  }
+
+  /** With another container a unit is another one: it is read anew. @throws ExtensionError while an update of the one before is under way */
+  async changeContainer(name: string, unit: KubeUnit): Promise<void> {
+    const known = this.state.enrolled?.[name];
+    if (known?.container === unit.container) return;
+    if (unfinished(this.state, name).some((id) => this.state.updates[id]?.units[name]?.state === 'active'))
+      throw new ExtensionError('not-ready', `${name}: an update of its container ${known?.container} is under way`, {
+        retryable: true,
+      });
+    await this.take(name, async () => {
+      forgetUnit(this.state, name, `deploys of ${name} change the container ${unit.container} now`);
+      this.follow(name, unit);
+    });
+    await this.learn(name);
+  }
+
+  /** The memory as it would be if a unit had these settings: only another container makes a difference. Without the unit if it cannot be read. */
+  async preview(name: string, unit: KubeUnit): Promise<KubeState> {
+    const reader = this.clusters.get(unit.cluster)?.reader;
+    if (reader === undefined || this.state.enrolled?.[name]?.container === unit.container) return this.state;
+    const state: KubeState = new Memory(null).state;
+    const look = await readUnit(reader, unit).catch(() => undefined);
+    if (look) adoptUnit({ ...this.openRound(name, unit, look), state, clock: new SettleClock() });
+    return state;
   }
 
   /** Looks at a unit that was never read by this process. */
   async learn(name: string): Promise<void> {
-    if (this.looks.last(name)) return;
+    if (this.looks.last(name) && this.isKnown(name)) return;
     await this.take(name, async () => {
       const unit = this.state.enrolled?.[name];
       const look = unit && (await this.looks.read(name, unit));
@@ -119,7 +151,7 @@ export class KubeFleet {
     // Pods of a revert do not wait for a person.
     if (held === undefined || held.isRefused) chooseSeats(round);
     this.save();
-    await (round.unit.mode === 'recreate' ? replacePods(round, writer) : changePods(round, writer));
+    await writePods(round, writer);
     await restampPods(round, writer);
     await setPodGates(round, writer);
     const late = await takeTemplateTurn(round, 'last', writer);
@@ -142,20 +174,8 @@ export class KubeFleet {
     return { state: this.state, name, unit, look, now: now(), clock, startTimeoutMs };
   }
 
-  /** Brings the memory up to date with the objects. A unit that it does not know is restored from the records on them. */
   private adopt(round: UnitRound): void {
-    const { state, name, unit, look, now } = round;
-    const isNew = state.units[name] === undefined;
-    if (isNew) {
-      const { version, update } = readUnitVersion(look.workload, unit.container);
-      state.units[name] = { version, update, starts: [], slots: [] };
-    }
-    adoptTemplate(state, name, look.workload, unit.container);
-    syncPods(state, name, look.pods, { unit, now, size: look.workload.size });
-    if (isNew) {
-      restoreUpdates(state, name, look.pods);
-      beginRestored(round);
-    }
+    adoptUnit(round);
     for (const { pod, slot } of listSeats(round))
       this.options.onLook?.(slot.task ?? pod.name, hasStartedSince(pod) ? pod.status?.restarts : undefined);
     this.save();
@@ -168,4 +188,26 @@ export class KubeFleet {
     this.memory.save();
     this.saved = text;
   }
+}
+
+/** Brings the memory up to date with the objects. A unit that it does not know is restored from the records on them. */
+function adoptUnit(round: UnitRound): void {
+  const { state, name, unit, look, now } = round;
+  const isNew = state.units[name] === undefined;
+  if (isNew) {
+    const { version, update } = readUnitVersion(look.workload, unit.container);
+    state.units[name] = { version, update, starts: [], slots: [] };
+  }
+  adoptTemplate(state, name, look.workload, unit.container);
+  syncPods(state, name, look.pods, { unit, now, size: look.workload.size });
+  if (!isNew) return;
+  restoreUpdates(state, name, look.pods);
+  beginRestored(round);
+}
+
+/** Pods change in place once a replacement that an earlier mode has left behind is over. */
+async function writePods(round: UnitRound, writer: ClusterWriter): Promise<void> {
+  if (round.unit.mode === 'recreate') return replacePods(round, writer);
+  if (readReplacement(round.look.workload.annotations) !== undefined) return putBack(round, writer);
+  return changePods(round, writer);
 }

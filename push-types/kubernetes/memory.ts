@@ -63,3 +63,13 @@ export function noteImage(state: KubeState, unit: string, version: string, image
   images[version] = image;
   for (const old of Object.keys(images).slice(0, -MOST_IMAGES)) delete images[old];
 }
+
+/** Removes a unit from the memory, but for its settings. Its updates have ended. */
+export function forgetUnit(state: KubeState, name: string, reason: string): void {
+  delete state.units[name];
+  for (const part of [state.places, state.images, state.moves, state.moved]) delete part?.[name];
+  for (const { units } of Object.values(state.updates)) {
+    const update = units[name];
+    if (update?.state === 'active' || update?.state === 'paused') Object.assign(update, { state: 'ended', reason });
+  }
+}

@@ -21,16 +21,16 @@ import {
   updateCommands,
 } from '../../sdk/updates';
 import { findPodProblems } from './checks';
-import { enrollConfig, parsePodsConfig, type EnrolledUnit } from './enroll';
+import { chooseSettings, enrollConfig, parsePodsConfig, type EnrolledUnit } from './enroll';
 import type { KubeFleet } from './fleet';
 import { resolveImage } from './images';
-import { findImage, noteImage } from './memory';
+import { findImage, noteImage, type KubeState } from './memory';
 import { explainUnfit } from './refusals';
 import { listSeats } from './round';
 import type { PodsConfig } from './settings';
 import { rankPods } from './spread';
 import { notePendingMove } from './unitMoves';
-import type { UnitLook } from './unitReader';
+import { nameUnit, type KubeUnit, type UnitLook } from './unitReader';
 
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
 export type PodsJudge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
@@ -61,23 +61,34 @@ const answerPodLooks = (
 ): Pick<KubernetesMethods, PodLookMethods> => ({
   validateConfig: async ({ version, artifacts = [] }, { context }) => {
     const { problems, units } = await findPodProblems(fleet, context.config);
-    const images = units.flatMap(({ name }) => {
-      if (version === undefined || !fleet.isKnown(name)) return [];
-      const found = findVersion(fleet, name, { version, artifacts }, allowTags);
-      return 'problem' in found ? [{ path: 'version', message: found.problem }] : [];
-    });
-    return { problems: [...problems, ...images.slice(0, 1)] };
+    const images = await Promise.all(
+      units.map(async ({ name, unit }) => {
+        const state = await fleet.preview(name, unit);
+        if (version === undefined || !state.units[name]) return [];
+        const found = findVersion({ state, name, unit, allowTags }, { version, artifacts });
+        return 'problem' in found ? [{ path: 'version', message: found.problem }] : [];
+      }),
+    );
+    return { problems: [...problems, ...images.flat().slice(0, 1)] };
   },
 
   fetchDeployUnits: async (_, { context }) => {
     const config = parsePodsConfig(context.config);
     const { units } = await enrollConfig(fleet, config);
-    return { service: nameService(config), units: units.map((unit) => describeEnrolled(fleet, unit)) };
+    return {
+      service: nameService(config),
+      units: await Promise.all(units.map((unit) => describeEnrolled(fleet, unit))),
+    };
   },
 
   needsPush: async ({ targets }, { context }) => {
     await knowUnits(fleet, targets, context.config);
-    return { units: targets.map((target) => countLacking(fleet.state, target)) };
+    const config = parsePodsConfig(context.config);
+    const counts = targets.map(async (target) => {
+      const unit = chooseSettings(fleet, target.unit, config);
+      return countLacking(unit ? await fleet.preview(target.unit, unit) : fleet.state, target);
+    });
+    return { units: await Promise.all(counts) };
   },
 
   trackUpdates: async (request, { context }) => {
@@ -106,9 +117,18 @@ const answerPodChanges = (
   executeUpdates: async (request, { key, context }) => {
     const config = parsePodsConfig(context.config);
     await knowUnits(fleet, request.targets, context.config);
-    if (!fleet.state.updates[request.updateId])
-      for (const target of request.targets)
-        acceptVersion(fleet, target, { allowTags, isRevert: request.urgency === 'revert' });
+    const isRevert = request.urgency === 'revert';
+    // A revert keeps the settings of the updates that it takes back.
+    const chosen = isRevert ? [] : request.targets.map(({ unit }) => chooseSettings(fleet, unit, config));
+    const settings = chosen.filter((unit) => unit !== undefined).map((unit) => ({ name: nameUnit(unit), unit }));
+    if (!fleet.state.updates[request.updateId]) {
+      for (const { name, unit } of settings) await fleet.changeContainer(name, unit);
+      await knowUnits(fleet, request.targets, context.config);
+      for (const target of request.targets) {
+        const unit = settings.find(({ name }) => name === target.unit)?.unit ?? fleet.state.enrolled?.[target.unit];
+        acceptVersion(fleet, target, { unit, allowTags, isRevert });
+      }
+    }
     return fleet.memory.once('executeUpdates', request, key, () => {
       const before = request.targets.map(({ unit }) => {
         const { version, update } = unitOf(fleet.state, unit);
@@ -117,6 +137,7 @@ const answerPodChanges = (
       acceptUpdate({ state: fleet.state, copies: orderCopies(fleet) }, request, {
         ...{ service: nameService(config), fence: context.fence },
       });
+      for (const { name, unit } of settings) fleet.follow(name, unit);
       for (const { unit, version, update } of before) notePendingMove(fleet.state, unit, { version, update });
       return { accepted: request.targets.map(({ unit }) => unit) };
     });
@@ -149,7 +170,7 @@ async function knowUnits(
   }
 }
 
-function describeEnrolled(fleet: KubeFleet, { name, unit, cluster, workload }: EnrolledUnit) {
+async function describeEnrolled(fleet: KubeFleet, { name, unit, cluster, workload }: EnrolledUnit) {
   const { namespace, kind } = unit;
   const look = fleet.lastUnitLook(name);
   const labels = {
@@ -160,8 +181,9 @@ function describeEnrolled(fleet: KubeFleet, { name, unit, cluster, workload }: E
     namespace,
     kind,
   };
-  if (!fleet.isKnown(name)) return { id: name, labels, size: 0, version: null, mixed: false, available: false };
-  return { id: name, labels, ...describeUnit(fleet.state, name), available: fleet.whyAway(name) === undefined };
+  const state = await fleet.preview(name, unit);
+  if (!state.units[name]) return { id: name, labels, size: 0, version: null, mixed: false, available: false };
+  return { id: name, labels, ...describeUnit(state, name), available: fleet.whyAway(name) === undefined };
 }
 
 /** The region and the zone of a unit whose nodes are all in the same one. */
@@ -181,32 +203,37 @@ function describePodProgress(fleet: KubeFleet, unit: string, updateId: string) {
   return away === undefined || progress.state === 'done' ? progress : { ...progress, reason: away };
 }
 
+interface VersionPlace {
+  readonly state: KubeState;
+  readonly name: string;
+  readonly unit: KubeUnit | undefined;
+  readonly allowTags: boolean;
+}
+
 /** The image of a version: as known, or by its artifact. */
 function findVersion(
-  fleet: KubeFleet,
-  unit: string,
+  { state, name, unit, allowTags }: VersionPlace,
   { version, artifacts }: Pick<Target, 'version' | 'artifacts'>,
-  allowTags: boolean,
 ): { readonly image: string } | { readonly problem: string } {
-  const { state } = fleet;
-  const known = state.images?.[unit]?.[version];
-  const isRunning =
-    unitOf(state, unit).version === version || unitOf(state, unit).slots.some((slot) => slot.version === version);
+  const known = state.images?.[name]?.[version];
+  const { version: present, slots } = unitOf(state, name);
+  const isRunning = present === version || slots.some((slot) => slot.version === version);
   const hasDigest = artifacts.some(({ digest }) => digest !== undefined);
-  if (!hasDigest && (known !== undefined || isRunning)) return { image: findImage(state, unit, version) };
-  const running = findImage(state, unit, unitOf(state, unit).version);
-  return resolveImage({ version, artifacts, repository: state.enrolled?.[unit]?.image, running, allowTags });
+  if (!hasDigest && (known !== undefined || isRunning)) return { image: findImage(state, name, version) };
+  const running = findImage(state, name, present);
+  return resolveImage({ version, artifacts, repository: unit?.image, running, allowTags });
+}
+
+interface Acceptance {
+  readonly unit: KubeUnit | undefined;
+  readonly allowTags: boolean;
+  readonly isRevert: boolean;
 }
 
 /** @throws ExtensionError for a version without an image, and for a forward update of a workload that must not change */
-function acceptVersion(
-  fleet: KubeFleet,
-  target: Target,
-  { allowTags, isRevert }: { readonly allowTags: boolean; readonly isRevert: boolean },
-): void {
-  const found = findVersion(fleet, target.unit, target, allowTags);
+function acceptVersion(fleet: KubeFleet, target: Target, { unit, allowTags, isRevert }: Acceptance): void {
+  const found = findVersion({ state: fleet.state, name: target.unit, unit, allowTags }, target);
   if ('problem' in found) throw new ExtensionError('unknown-version', found.problem, { status: 404 });
-  const unit = fleet.state.enrolled?.[target.unit];
   const look = fleet.lastUnitLook(target.unit);
   const unfit = isRevert || !unit || !look ? undefined : explainUnfit(look.workload, unit.container);
   if (unfit !== undefined) throw new ExtensionError('unfit', unfit, { status: 409 });

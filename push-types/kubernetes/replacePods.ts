@@ -18,18 +18,16 @@ interface AwaitedChange {
 }
 
 export async function replacePods(round: UnitRound, writer: ClusterWriter): Promise<void> {
-  const { look, unit } = round;
+  const { look } = round;
   const begun = readReplacement(look.workload.annotations);
   const due = listAwaited(round);
   const first = due.find(({ change }) => change.update === begun?.update) ?? due[0];
-  if (first === undefined && begun === undefined) return evictStrays(round, writer);
+  if (first === undefined) return begun === undefined ? evictStrays(round, writer) : putBack(round, writer);
   try {
-    if (first === undefined) return void (await endReplacement(writer.api, unit));
     const group = due.filter(({ change }) => change.update === first.change.update);
     await replaceGroup(round, group, writer);
   } catch (error) {
     if (!isKubernetesError(error)) throw error;
-    if (first === undefined) return writer.log(`${round.name}: it is not put back as it was: ${error.message}`);
     if (isPassingFailure(error)) return explainWait(round, first.change.update, error.message);
     for (const { place, slot, index, change } of due) {
       if (change.update !== first.change.update) continue;
@@ -37,6 +35,14 @@ export async function replacePods(round: UnitRound, writer: ClusterWriter): Prom
       failChange(round, { slot, index, update: { id: change.update, version: change.version } }, error.message);
     }
   }
+}
+
+/** Puts the workload back as it was before its pods were replaced. A refusal is tried again in the next round. */
+export async function putBack({ name, unit }: UnitRound, { api, log }: ClusterWriter): Promise<void> {
+  await endReplacement(api, unit).catch((error: unknown) => {
+    if (!isKubernetesError(error)) throw error;
+    log(`${name}: it is not put back as it was: ${error.message}`);
+  });
 }
 
 /** Changes of pods that are there, or that have gone and are not replaced yet. */
