@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { KubernetesApi } from './client/api';
 import { isKubernetesError } from './client/errors';
 import { enrollConfig, listMistakes, type PodsConfigProblem, type EnrolledUnit } from './enroll';
 import type { KubeFleet } from './fleet';
@@ -15,6 +16,8 @@ import {
 import { podsConfigSchema, type PodsConfig } from './settings';
 import { explainBusy } from './unitMoves';
 import { SERVING_GATE } from './records';
+import { shareReads } from './sharedReads';
+import type { ClusterReader } from './unitReader';
 
 /** The checks before a deploy: mistakes in the config, workloads that cannot change in place, and missing rights. */
 
@@ -27,22 +30,40 @@ export async function findPodProblems(
   const mode = explainMode(parsed.data);
   if (mode !== undefined) return { problems: [{ path: 'config.mode', message: mode }], units: [] };
   const { units, problems } = await enrollConfig(fleet, parsed.data);
-  const unfit = await Promise.all(units.map((unit) => findUnfit(unit, parsed.data)));
+  const readers = chooseReaders(units);
+  const unfit = await Promise.all(units.map((unit) => findUnfit(unit, parsed.data, readers)));
   const clusters = [...new Set(units.map(({ cluster }) => cluster))];
   const rights = await Promise.all(clusters.map((cluster) => findClusterProblems(cluster, units, parsed.data)));
   return { problems: [...problems, ...unfit.flat(), ...rights.flat()], units };
 }
 
+/** Workloads of a namespace are read together; a single one by itself, since its namespace may have thousands. */
+function chooseReaders(units: readonly EnrolledUnit[]): ReadonlyMap<EnrolledUnit, ClusterReader> {
+  const nameNamespace = ({ cluster, unit }: EnrolledUnit): string => `${cluster.name} ${unit.namespace}`;
+  const groups = new Map<string, EnrolledUnit[]>();
+  for (const unit of units) groups.set(nameNamespace(unit), [...(groups.get(nameNamespace(unit)) ?? []), unit]);
+  return new Map(
+    [...groups.values()].flatMap((group) => {
+      const [{ api }] = group.map(({ cluster }) => cluster) as [KubeCluster];
+      const reader = group.length > 1 ? shareReads(api) : api;
+      return group.map((unit) => [unit, reader] as const);
+    }),
+  );
+}
+
 async function findUnfit(
-  { unit, workload, cluster, name }: EnrolledUnit,
+  enrolled: EnrolledUnit,
   { drain }: PodsConfig,
+  readers: ReadonlyMap<EnrolledUnit, ClusterReader>,
 ): Promise<PodsConfigProblem[]> {
+  const { unit, workload, cluster, name } = enrolled;
   if (workload === undefined) return [];
+  const objects = readers.get(enrolled) ?? cluster.api;
   const path = `config.workloads (${name})`;
   const reason =
     explainUnfit(workload, unit.container) ??
-    (await ifAnswered(() => explainRival(cluster.api, unit))) ??
-    (await ifAnswered(() => explainBusy(cluster.api, unit)));
+    (await ifAnswered(() => explainRival(objects, unit))) ??
+    (await ifAnswered(() => explainBusy({ objects, pods: cluster.reader }, unit)));
   const gates = gatesSchema.safeParse(workload.template.spec).data?.readinessGates ?? [];
   const hasGate = gates.some(({ conditionType }) => conditionType === SERVING_GATE);
   const gate = `drain needs the readiness gate ${SERVING_GATE} in the pod template of ${workload.ref.name}: add it, or leave drain out`;
@@ -82,6 +103,7 @@ async function listLacking(
   { group, resource, subresource, verbs }: NeededVerb,
   namespace: string | undefined,
 ): Promise<string[]> {
+  const granted = findGranted(api);
   const lacking = await Promise.all(
     verbs.map(async (verb) => {
       const attributes = {
@@ -91,8 +113,12 @@ async function listLacking(
         ...(subresource && { subresource }),
         ...(namespace && { namespace }),
       };
+      const key = JSON.stringify(attributes);
+      if (Date.now() - (granted.get(key) ?? 0) < GRANTED_MS) return [];
       const answer = await api.create('SelfSubjectAccessReview', { spec: { resourceAttributes: attributes } });
-      return reviewSchema.safeParse(answer.status).data?.allowed ? [] : [verb];
+      if (!reviewSchema.safeParse(answer.status).data?.allowed) return [verb];
+      granted.set(key, Date.now());
+      return [];
     }),
   );
   const missing = lacking.flat();
@@ -102,6 +128,18 @@ async function listLacking(
   return [
     `the account of Conveyor in ${name} lacks the verbs ${missing.join(', ')} for ${what} ${place}: apply examples/kubernetes/rbac.yaml`,
   ];
+}
+
+/** A right that was there a moment ago is not read again; one that lacks is, since a person may just have given it. */
+const GRANTED_MS = 60_000;
+
+/** When each right of an account was seen, in ms since the epoch. */
+const grantedByCluster = new WeakMap<KubernetesApi, Map<string, number>>();
+
+function findGranted(api: KubernetesApi): Map<string, number> {
+  const known = grantedByCluster.get(api) ?? new Map<string, number>();
+  grantedByCluster.set(api, known);
+  return known;
 }
 
 const reviewSchema = z.looseObject({ allowed: z.boolean() });

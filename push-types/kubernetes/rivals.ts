@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { KubernetesApi } from './client/api';
 import { isKubernetesError } from './client/errors';
 import type { ResourceKind } from './client/resources';
-import type { KubeUnit } from './unitReader';
+import type { ClusterReader, KubeUnit } from './unitReader';
 import type { WorkloadKind } from './settings';
 
 /** Controllers that roll out a workload by their own rules, and name it in an object of theirs instead of owning it. */
@@ -31,7 +30,7 @@ const rivalSchema = z.looseObject({ workloadRef: reference, targetRef: reference
  * @throws KubernetesError
  */
 export async function explainRival(
-  api: Pick<KubernetesApi, 'list'>,
+  api: Pick<ClusterReader, 'list'>,
   { kind, namespace, name }: Pick<KubeUnit, 'kind' | 'namespace' | 'name'>,
 ): Promise<string | undefined> {
   for (const rival of listRivals(kind)) {
@@ -45,7 +44,7 @@ export async function explainRival(
   return undefined;
 }
 
-async function listOrNone(api: Pick<KubernetesApi, 'list'>, kind: Rival['kind'], namespace: string) {
+async function listOrNone(api: Pick<ClusterReader, 'list'>, kind: Rival['kind'], namespace: string) {
   try {
     return (await api.list(kind, { namespace })).items;
   } catch (error) {

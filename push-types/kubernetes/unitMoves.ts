@@ -10,7 +10,7 @@ import { findImage, noteImage, type KubeState, type PendingMove } from './memory
 import { planBegin, planEnd } from './moves/replacement';
 import { readIntent, readReplacement, readUnitRecord, type PodRecord, type UnitRecord } from './records';
 import type { WorkloadKind } from './settings';
-import { readPods, readRevisions, type KubeUnit } from './unitReader';
+import { readPods, readRevisions, type ClusterReader, type KubeUnit } from './unitReader';
 import { readTemplateImage, viewWorkload, type WorkloadView } from './views';
 import { findWantedTemplate, saveTemplate } from './wantedTemplate';
 
@@ -167,16 +167,18 @@ async function takeSteps(
   return { isDone: false, reason: 'its template takes many steps' };
 }
 
-/** Why the template of a unit could not change now; asked before a deploy begins. @throws KubernetesError */
-export async function explainBusy(api: KubernetesApi, unit: KubeUnit): Promise<string | undefined> {
+/** Why the template of a unit could not change now; read before a deploy begins. Views lack parts of templates, which are compared, so only pods may come from one. @throws KubernetesError */
+export async function explainBusy(
+  { objects, pods: view }: { readonly objects: ClusterReader; readonly pods: ClusterReader },
+  unit: KubeUnit,
+): Promise<string | undefined> {
   const { kind, namespace, name, container } = unit;
-  // Views lack parts of templates, which are compared.
-  const object = await api.get({ kind, namespace, name });
+  const object = await objects.get({ kind, namespace, name });
   if (object === undefined) return undefined;
   const workload = viewWorkload(kind, object);
   if (readIntent(workload.annotations) !== undefined || readReplacement(workload.annotations) !== undefined)
     return undefined;
-  const [pods, revisions] = await Promise.all([readPods(api, unit, workload), readRevisions(api, workload)]);
+  const [pods, revisions] = await Promise.all([readPods(view, unit, workload), readRevisions(objects, workload)]);
   const size = JSON.stringify(workload.template).length;
   if (unit.mode === 'recreate' && size > KUBERNETES_LIMITS.savedTemplate.max)
     return `the pod template of ${name} has ${size} bytes, and pods can be replaced up to ${KUBERNETES_LIMITS.savedTemplate.max}: leave mode: recreate out, or make it smaller`;

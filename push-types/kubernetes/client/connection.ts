@@ -146,7 +146,11 @@ async function createObject(
   // The rows of a subresource are of another kind, which the object names itself.
   const body = subresource ? object : { apiVersion: RESOURCES[kind].apiVersion, kind, ...object };
   // A budget that refuses an eviction answers 429: that is the answer, and not a reason to repeat the request.
-  const answer = await requester.send(words, { method: 'POST', path, body }, { repeats: subresource !== 'eviction' });
+  const sending = {
+    repeats: subresource !== 'eviction',
+    ...(kind === 'SelfSubjectAccessReview' && { urgency: 'normal' as const }),
+  };
+  const answer = await requester.send(words, { method: 'POST', path, body }, sending);
   if (subresource === 'eviction') return { metadata: { name: name ?? '', uid: '', resourceVersion: '' } };
   return readObject(words, answer, kind === 'SelfSubjectAccessReview');
 }

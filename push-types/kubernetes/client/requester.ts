@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isKubernetesError, KubernetesError, readFailure, type RequestWords } from './errors';
 import { CLIENT_LIMITS, type ClientSettings } from './limits';
-import type { RequestPace } from './limiter';
+import type { RequestPace, RequestUrgency } from './limiter';
 import { statusSchema } from './objects';
 import type { Outgoing, Transport } from './transport';
 
@@ -9,9 +9,15 @@ import type { Outgoing, Transport } from './transport';
 export interface KubernetesRequester {
   readonly cluster: string;
   /** The JSON of the answer. Repeats what the server postponed (429, 503 with `Retry-After`), and once after refused credentials. */
-  send(words: RequestWords, outgoing: Outgoing, options?: { readonly repeats?: boolean }): Promise<unknown>;
+  send(words: RequestWords, outgoing: Outgoing, options?: SendOptions): Promise<unknown>;
   /** The body of an answer that does not end, such as a watch. */
   open(words: RequestWords, outgoing: Outgoing): Promise<IncomingMessage>;
+}
+
+interface SendOptions {
+  readonly repeats?: boolean;
+  /** Default: what changes the cluster overtakes what only looks. */
+  readonly urgency?: RequestUrgency;
 }
 
 interface RequesterOptions {
@@ -35,10 +41,14 @@ export function createRequester(options: RequesterOptions): KubernetesRequester 
   };
   return {
     cluster,
-    send: async (words, outgoing, { repeats = true } = {}) => {
+    send: async (
+      words,
+      outgoing,
+      { repeats = true, urgency = outgoing.method === 'GET' ? 'normal' : 'urgent' } = {},
+    ) => {
       for (let tries = 1; ; tries += 1)
         try {
-          return await pace.run(() => sendOnce(words, outgoing));
+          return await pace.run(() => sendOnce(words, outgoing), urgency);
         } catch (error) {
           const waitMs = countWait(error, { tries, repeats, settings });
           if (waitMs === undefined) throw error;
@@ -55,7 +65,7 @@ export function createRequester(options: RequesterOptions): KubernetesRequester 
         const text = await readBodyStart(message);
         const header = message.headers['retry-after'];
         return readKubernetesAnswer(words, { status: message.statusCode ?? 0, header, text }) as never;
-      }),
+      }, 'normal'),
   };
 }
 

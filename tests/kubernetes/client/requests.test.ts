@@ -111,6 +111,17 @@ describe('requests', () => {
     expect(store.currentVersion).toBe(before);
   });
 
+  test('that change something overtake those that only look, and leave every fifth turn to these', async () => {
+    const { api, server } = await openWorld(1, { inFlight: 1 });
+    const looks = Array.from({ length: 6 }, () => api.get(POD));
+    const changes = Array.from({ length: 6 }, (_, index) => api.patch(POD, image(`app:${index}`), STRATEGIC));
+    const review = api.create('SelfSubjectAccessReview', { spec: { resourceAttributes: { verb: 'get' } } });
+    await Promise.all([...looks, ...changes, review]);
+    const [first, ...others] = server.seen.map(({ method }) => method);
+    expect(first).toBe('GET');
+    expect(others.join(' ')).toBe('PATCH PATCH PATCH PATCH GET PATCH PATCH GET GET GET GET POST');
+  });
+
   test('name a path that a name would lead astray as a mistake, before they are sent', async () => {
     const { api, server } = await openWorld();
     await expect(api.get({ ...POD, name: '../../secrets/x' })).rejects.toThrow(/is no name of a Kubernetes object/);
