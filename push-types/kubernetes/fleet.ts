@@ -8,12 +8,12 @@ import { readReplacement } from './records';
 import { syncPods } from './podSlots';
 import { restoreUpdates } from './restoreUpdates';
 import { hasStartedSince } from './podState';
-import { beginRestored, chooseSeats, judgeSeats, listSeats, SettleClock, type UnitRound } from './round';
+import { beginRestored, chooseSeats, isPodOverdue, judgeSeats, listSeats, SettleClock, type UnitRound } from './round';
 import { finishRound, isUnitOpen, markUnitAway } from './roundEnd';
 import { takeTemplateTurn } from './templateTurn';
 import { UnitLooks } from './unitLooks';
 import { adoptTemplate, readUnitVersion } from './unitMoves';
-import { readUnit, type KubeUnit, type UnitLook } from './unitReader';
+import { readReplicaFailure, readUnit, type KubeUnit, type UnitLook } from './unitReader';
 
 export interface KubeFleetOptions {
   readonly memory: Memory;
@@ -138,11 +138,21 @@ export class KubeFleet {
     if (look === undefined || api === undefined) return this.stepAway(name);
     const round = this.openRound(name, unit, look);
     this.adopt(round);
-    judgeSeats(round);
+    judgeSeats({ ...round, failure: isPodOverdue(round) ? await this.readFailure(round) : undefined });
     const reason = await this.write(round, { api, log: this.options.log });
     finishRound(this.state, name, { late: reason, isAway: false });
     this.save();
     return isUnitOpen(this.state, name);
+  }
+
+  /** A reason that cannot be read is none. */
+  private readFailure({ name, unit, look }: UnitRound): Promise<string | undefined> {
+    const { reader } = this.clusters.get(unit.cluster) ?? {};
+    const reading = reader && readReplicaFailure(reader, look.workload);
+    return Promise.resolve(reading).catch((error: unknown) => {
+      this.options.log(`${name}: ${String(error)}`);
+      return undefined;
+    });
   }
 
   /** Decides and writes the changes of a round. Returns why the template does not have the version of its unit yet. */

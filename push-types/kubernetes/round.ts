@@ -28,6 +28,8 @@ export interface UnitRound {
   readonly clock: SettleClock;
   /** How long a pod may take until it is live. */
   readonly startTimeoutMs: number;
+  /** Why its controller can make no pods, where the workload itself does not say it. */
+  readonly failure?: string | undefined;
 }
 
 /** A slot with its pod. */
@@ -74,18 +76,31 @@ export function judgeSeats(round: UnitRound): void {
 
 /** A pod that was replaced has to come in time. That of before may need long to end. */
 function judgeAwaited(round: UnitRound): void {
-  const { state, name, look, now, startTimeoutMs } = round;
-  const there = new Set(look.pods.map(({ uid }) => uid));
-  listPodPlaces(state, name).forEach((place, index) => {
-    const [slot, change] = [unitOf(state, name).slots[index], place.change];
-    if (!slot || !change || slot.gone || there.has(place.uid)) return;
-    if (look.leaving.has(place.uid)) slot.startedAt = now;
-    if (now - slot.startedAt < startTimeoutMs) return;
+  const { look, now, failure } = round;
+  for (const { slot, place } of listAbsent(round)) if (look.leaving.has(place.uid)) slot.startedAt = now;
+  for (const { slot, place, index, change } of listOverdue(round)) {
     delete place.change;
-    const why =
-      look.workload.failure ?? `kubectl describe ${look.workload.ref.kind} ${look.workload.ref.name} may say why`;
+    const { kind, namespace, name } = look.workload.ref;
+    const why = failure ?? look.workload.failure ?? `kubectl describe ${kind} ${name} -n ${namespace} may say why`;
     const update = { id: change.update, version: change.version };
     failChange(round, { slot, index, update }, `no pod came in the place of ${place.pod}: ${why}`);
+  }
+}
+
+/** Whether pods that were replaced have not come in time, so that the reason is needed. */
+export const isPodOverdue = (round: UnitRound): boolean => listOverdue(round).length > 0;
+
+const listOverdue = (round: UnitRound) =>
+  listAbsent(round).filter(
+    ({ slot, place }) => !round.look.leaving.has(place.uid) && round.now - slot.startedAt >= round.startTimeoutMs,
+  );
+
+/** Changes of pods that have gone, and whose next ones are not there. */
+function listAbsent({ state, name, look }: UnitRound) {
+  const there = new Set(look.pods.map(({ uid }) => uid));
+  return listPodPlaces(state, name).flatMap((place, index) => {
+    const [slot, change] = [unitOf(state, name).slots[index], place.change];
+    return slot && change && !slot.gone && !there.has(place.uid) ? [{ slot, place, index, change }] : [];
   });
 }
 

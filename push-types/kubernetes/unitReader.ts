@@ -109,6 +109,13 @@ export async function readRevisions(reader: ClusterReader, workload: WorkloadVie
 
 const REVISION_KINDS = { Deployment: 'ReplicaSet', StatefulSet: undefined, DaemonSet: 'ControllerRevision' } as const;
 
+/** Why no pods of a Deployment come: a paused one, as ours is while its pods are replaced, does not show what its ReplicaSet says. */
+export async function readReplicaFailure(reader: ClusterReader, workload: WorkloadView): Promise<string | undefined> {
+  if (workload.ref.kind !== 'Deployment') return undefined;
+  return (await readRevisions(reader, workload)).find(({ size, failure }) => size > 0 && failure !== undefined)
+    ?.failure;
+}
+
 /** A Deployment has its pods by ReplicaSets, whose names begin with its own. */
 const isOwnPod = ({ metadata }: KubeObject, { ref, uid }: WorkloadView): boolean =>
   (metadata.ownerReferences ?? []).some((owner) =>

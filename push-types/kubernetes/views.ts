@@ -128,6 +128,14 @@ export function viewPod({ metadata, spec, status }: KubeObject, container: strin
 
 const podCount = z.number().int().default(0);
 
+const conditionsSchema = z
+  .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().nullish() }))
+  .nullish();
+
+/** Why a ReplicaSet or a Deployment can make no pods. */
+const findReplicaFailure = (conditions: z.output<typeof conditionsSchema>): string | undefined =>
+  conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True')?.message ?? undefined;
+
 const workloadSpecSchema = z.looseObject({
   replicas: z.number().int().optional(),
   paused: z.boolean().optional(),
@@ -145,7 +153,7 @@ const workloadStatusSchema = z.looseObject({
   updateRevision: z.string().default(''),
   desiredNumberScheduled: podCount,
   updatedNumberScheduled: podCount,
-  conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().nullish() })).nullish(),
+  conditions: conditionsSchema,
 });
 
 export interface WorkloadView {
@@ -169,7 +177,7 @@ export interface WorkloadView {
   readonly strategy: Readonly<Record<string, unknown>>;
   readonly currentRevision: string;
   readonly updateRevision: string;
-  /** Why its controller can make no pods, such as a quota; of a Deployment alone. */
+  /** Why its controller can make no pods, such as a quota; of a Deployment that is not paused. */
   readonly failure: string | undefined;
 }
 
@@ -189,8 +197,7 @@ export function viewWorkload(kind: WorkloadKind, { metadata, ...object }: KubeOb
     isObserved: status.observedGeneration >= (metadata.generation ?? 0),
     ...{ minReadySeconds: spec.minReadySeconds, strategy: spec.updateStrategy ?? {} },
     ...{ currentRevision: status.currentRevision, updateRevision: status.updateRevision },
-    failure:
-      status.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True')?.message ?? undefined,
+    failure: findReplicaFailure(status.conditions),
   };
 }
 
@@ -204,11 +211,14 @@ export interface RevisionView {
   /** Pods that a ReplicaSet should have. */
   readonly size: number;
   readonly revision: number;
+  /** Why a ReplicaSet can make no pods. */
+  readonly failure: string | undefined;
 }
 
 const revisionSchema = z.looseObject({
   spec: z.looseObject({ replicas: z.number().int().default(1), template: podTemplateSchema.optional() }).optional(),
   data: z.looseObject({ spec: z.looseObject({ template: podTemplateSchema }) }).optional(),
+  status: z.looseObject({ conditions: conditionsSchema }).optional(),
   revision: podCount,
 });
 
@@ -232,10 +242,10 @@ export function viewRevisions(
     const template = parsed.data?.spec?.template ?? parsed.data?.data?.spec.template;
     if (template === undefined || !!deletionTimestamp || !ownerReferences?.some((one) => one.uid === owner.uid))
       return [];
-    const { spec, revision = 0 } = parsed.data ?? {};
-    return [
-      { ref: { kind, namespace, name }, uid, resourceVersion, labels, template, size: spec?.replicas ?? 0, revision },
-    ];
+    const { spec, status, revision = 0 } = parsed.data ?? {};
+    const ref = { kind, namespace, name };
+    const failure = findReplicaFailure(status?.conditions);
+    return [{ ref, uid, resourceVersion, labels, template, size: spec?.replicas ?? 0, revision, failure }];
   });
 }
 

@@ -218,7 +218,10 @@ function writeStatus(store: FakeStore, given: Thing): void {
       ? (['Unknown', 'DeploymentPaused'] as const)
       : (['True', isDone ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated'] as const);
     draft.status['conditions'] = withCondition(store, draft, 'Progressing', status, reason);
-    const failure = sets.map((set) => findCondition(set, 'ReplicaFailure')).find((one) => one !== undefined);
+    // The real controller copies the conditions of a paused one as they are (calculateStatus), and never learns of a failure.
+    const failure = isPaused
+      ? findCondition(draft, 'ReplicaFailure')
+      : sets.map((set) => findCondition(set, 'ReplicaFailure')).find((one) => one !== undefined);
     draft.status['conditions'] = draft.status['conditions'].filter(
       (one) => !isFields(one) || one['type'] !== 'ReplicaFailure',
     );
