@@ -71,8 +71,11 @@ async function changePod(round: UnitRound, { pod, place, slot, index }: SeatedPo
     slot.startedAt = round.now;
   } catch (error) {
     if (!isKubernetesError(error)) throw error;
-    if (error.isMissingRight) explainWait(round, change.update, error.message);
-    if (isPassingFailure(error)) return;
+    // Another look ends a conflict; everything else may last, such as a webhook that is down.
+    if (isPassingFailure(error)) {
+      if (error.kind !== 'Conflict' && error.kind !== 'NotFound') explainWait(round, change.update, error.message);
+      return;
+    }
     delete place.change;
     const failed: Change = { slot, index, update: { id: change.update, version: change.version } };
     failChange(round, failed, error.message);

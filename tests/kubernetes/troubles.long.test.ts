@@ -171,6 +171,27 @@ describe('clusters that refuse', () => {
     }
   });
 
+  test('a webhook that is down, or a server that is busy for long, is the reason of an update that waits for it', async () => {
+    await begin();
+    const body = JSON.stringify({
+      ...{ kind: 'Status', status: 'Failure', reason: 'InternalError', code: 500 },
+      message: 'Internal error occurred: failed calling webhook "policy": connection refused',
+    });
+    for (const [version, then, words] of [
+      ['kv:2', { kind: 'broken', status: 500, body }, 'failed calling webhook "policy"'],
+      ['kv:3', { kind: 'tooMany', retryAfter: 60 }, 'Too many requests'],
+      ['kv:4', { kind: 'broken', status: 503, body: 'no upstream' }, 'no upstream'],
+    ] as const) {
+      const end = world.cluster.server.faults.add({ method: 'PATCH', path: /\/pods\/[^/]*\?/, then });
+      const id = await deploys.push('web', version, { whole: true });
+      await rounds(3);
+      expect(await deploys.track(id)).toMatchObject({ live: 0, reason: expect.stringContaining(words) });
+      end();
+      await world.settle();
+      expect(await deploys.track(id)).toMatchObject({ state: 'done', live: 4 });
+    }
+  });
+
   test('an image that one node alone cannot pull fails with its pod, and the others stay live', async () => {
     await begin({ kind: 'DaemonSet', rules: [{ image: /kv:2/, node: 'node-2', pullError: true }] });
     const id = await deploys.push('web', 'kv:2', { whole: true });
