@@ -70,7 +70,12 @@ export function listSeats({ state, name, look }: Pick<UnitRound, 'state' | 'name
 
 /** Brings the states of slots up to date with their pods. A change ends when its pod is live, or will not come up. */
 export function judgeSeats(round: UnitRound): void {
-  for (const seat of listSeats(round)) judgeSeat(round, seat);
+  const seats = listSeats(round);
+  const starting = seats.filter(({ slot }) => slot.state === 'updating');
+  for (const seat of seats) judgeSeat(round, seat);
+  // In an ordered StatefulSet each pod waits for the one before, and has its own time from then on.
+  if (round.look.workload.isOrdered && starting.some(({ slot }) => slot.state === 'live'))
+    for (const { slot } of listAbsent(round)) slot.startedAt = round.now;
   judgeAwaited(round);
 }
 

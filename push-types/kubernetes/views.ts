@@ -143,6 +143,7 @@ const workloadSpecSchema = z.looseObject({
   selector: z.unknown().optional(),
   template: podTemplateSchema,
   updateStrategy: z.looseObject({ type: z.string().optional() }).optional(),
+  podManagementPolicy: z.string().optional(),
 });
 
 const workloadStatusSchema = z.looseObject({
@@ -166,6 +167,8 @@ export interface WorkloadView {
   readonly selector: unknown;
   readonly template: PodTemplate;
   readonly isPaused: boolean;
+  /** A StatefulSet makes its next pod once the one before is ready. */
+  readonly isOrdered: boolean;
   /** The pods that it should have. */
   readonly size: number;
   /** The pods that its controller counts, and those of its newest template among them. */
@@ -191,6 +194,7 @@ export function viewWorkload(kind: WorkloadKind, { metadata, ...object }: KubeOb
     ...{ ref: { kind, namespace, name }, uid, resourceVersion, labels, annotations },
     owners: metadata.ownerReferences ?? [],
     ...{ selector: spec.selector, template: spec.template, isPaused: spec.paused ?? false },
+    isOrdered: kind === 'StatefulSet' && spec.podManagementPolicy !== 'Parallel',
     size: isDaemon ? status.desiredNumberScheduled : (spec.replicas ?? 1),
     counted: isDaemon ? status.desiredNumberScheduled : status.replicas,
     updated: isDaemon ? status.updatedNumberScheduled : status.updatedReplicas,

@@ -228,6 +228,30 @@ test.each(WORKLOAD_KINDS)(
   },
 );
 
+test('pods of an ordered StatefulSet, which come one after another, have the time of a start each', async () => {
+  await begin('StatefulSet', {
+    ...{ spec: { podManagementPolicy: 'OrderedReady' }, config: { maxUnavailable: '100%' } },
+    startTimeoutMs: 300_000,
+  });
+  let lateMs = 0;
+  world.now = () => Date.now() + lateMs;
+  const id = await deploys.push('web', 'kv:2', { whole: true });
+  let ready = 0;
+  await world.until(
+    'the update ends',
+    async () => {
+      const fresh = (await world.pods('web')).filter((pod) => isPodReady(pod) && readPodImage(pod) === 'kv:2').length;
+      // Each takes 200 s to become ready, the four of them 800 s.
+      if (fresh > ready) [ready, lateMs] = [fresh, lateMs + 200_000];
+      await world.step();
+      return (await deploys.track(id))?.state !== 'updating' && ready > 0;
+    },
+    60_000,
+  );
+  expect(await deploys.track(id)).toMatchObject({ state: 'done', live: 4 });
+  expect(await describePods()).toEqual(list(0, 4));
+});
+
 test('fields that the cluster refuses fail the update with its reason, and nothing changes', async () => {
   await begin('Deployment', { config: { template: { metadata: { labels: { app: 'other' } } } } });
   const before = await world.workload('web');
