@@ -10,6 +10,7 @@ import {
   explainMode,
   explainOldCluster,
   explainUnfit,
+  hasServingGate,
   listNeededRights,
   type NeededVerb,
 } from './refusals';
@@ -64,16 +65,12 @@ async function findUnfit(
     explainUnfit(workload, unit.container) ??
     (await ifAnswered(() => explainRival(objects, unit))) ??
     (await ifAnswered(() => explainBusy({ objects, pods: cluster.reader }, unit)));
-  const gates = gatesSchema.safeParse(workload.template.spec).data?.readinessGates ?? [];
-  const hasGate = gates.some(({ conditionType }) => conditionType === SERVING_GATE);
   const gate = `drain needs the readiness gate ${SERVING_GATE} in the pod template of ${workload.ref.name}: add it, or leave drain out`;
   return [
     ...(reason === undefined ? [] : [{ path, message: reason }]),
-    ...(drain === undefined || hasGate ? [] : [{ path: 'config.drain', message: gate }]),
+    ...(drain === undefined || hasServingGate(workload) ? [] : [{ path: 'config.drain', message: gate }]),
   ];
 }
-
-const gatesSchema = z.looseObject({ readinessGates: z.array(z.looseObject({ conditionType: z.string() })).nullish() });
 
 /** Its version, and each verb that its account lacks. */
 async function findClusterProblems(
@@ -82,11 +79,14 @@ async function findClusterProblems(
   config: PodsConfig,
 ): Promise<PodsConfigProblem[]> {
   const path = `config.clusters (${cluster.name})`;
-  const own = units.filter((unit) => unit.cluster === cluster).map(({ unit }) => unit);
+  const own = units.filter((unit) => unit.cluster === cluster);
   const rows = new Map<string, { readonly right: NeededVerb; readonly namespace: string | undefined }>();
   for (const right of CLUSTER_RIGHTS) rows.set(JSON.stringify(right), { right, namespace: undefined });
-  for (const { kind, namespace } of own)
-    for (const right of listNeededRights(kind, config))
+  for (const {
+    unit: { kind, namespace },
+    workload,
+  } of own)
+    for (const right of listNeededRights(kind, { ...config, hasGate: !!workload && hasServingGate(workload) }))
       rows.set(JSON.stringify([namespace, right]), { right, namespace });
   const found = await ifAnswered(async () => {
     const old = explainOldCluster(await cluster.readVersion());

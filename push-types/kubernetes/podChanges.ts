@@ -1,4 +1,4 @@
-import type { Change } from '../../sdk/updates';
+import { unfinished, type Change } from '../../sdk/updates';
 import { isKubernetesError, type KubernetesError, type KubernetesErrorKind } from './client/errors';
 import type { ClusterWriter } from './kubeCluster';
 import { writeGate, writePodPatch, writeRestamp } from './podPatch';
@@ -35,7 +35,7 @@ export async function restampPods(round: UnitRound, { api }: ClusterWriter): Pro
 
 /** Pods with the gate are in service once their containers are ready: also new ones, which no other program puts into service. */
 export async function setPodGates(round: UnitRound, { api, log }: ClusterWriter): Promise<void> {
-  const { name, unit, now } = round;
+  const { state, name, unit, now } = round;
   const due = listSeats(round).filter(
     ({ pod, place, slot }) =>
       pod.hasGate &&
@@ -51,6 +51,8 @@ export async function setPodGates(round: UnitRound, { api, log }: ClusterWriter)
       await patching.catch((error: unknown) => {
         if (!isKubernetesError(error)) throw error;
         log(`${name}: ${pod.name} is not in service: ${error.message}`);
+        if (error.kind === 'Conflict' || error.kind === 'NotFound') return;
+        for (const id of unfinished(state, name)) explainWait(round, id, `${pod.name}: ${error.message}`);
       });
     }),
   );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readIntent, readReplacement } from './records';
+import { readIntent, readReplacement, SERVING_GATE } from './records';
 import type { PodsConfig, WorkloadKind } from './settings';
 import { RESOURCES } from './client/resources';
 import { listRivals } from './rivals';
@@ -69,6 +69,14 @@ function restartsAlways({ template }: WorkloadView, container: string): boolean 
   return (own ?? restartPolicy ?? 'Always') === 'Always';
 }
 
+const gateFields = z.looseObject({ readinessGates: z.array(z.looseObject({ conditionType: z.string() })).nullish() });
+
+/** Whether new pods of a workload are ready only once the push type has put them into service. */
+export const hasServingGate = ({ template }: WorkloadView): boolean =>
+  !!gateFields
+    .safeParse(template.spec)
+    .data?.readinessGates?.some(({ conditionType }) => conditionType === SERVING_GATE);
+
 /** In-place changes were tried with no older cluster. @param version such as [1, 37] */
 export const explainOldCluster = ([major, minor]: readonly [number, number]): string | undefined =>
   major > 1 || (major === 1 && minor >= OLDEST_MINOR)
@@ -92,11 +100,11 @@ const REVISIONS_BY_KIND: Readonly<Record<WorkloadKind, readonly NeededVerb[]>> =
 /** The rights in a namespace for a kind of workload; examples/kubernetes/rbac.yaml grants all of them. */
 export const listNeededRights = (
   kind: WorkloadKind,
-  { drain, mode }: Pick<PodsConfig, 'drain' | 'mode'>,
+  { hasGate, mode }: Pick<PodsConfig, 'mode'> & { readonly hasGate: boolean },
 ): readonly NeededVerb[] => [
   { group: 'apps', resource: `${kind.toLowerCase()}s`, verbs: ['get', 'list', 'watch', 'patch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch', ...(mode === 'recreate' ? ['delete'] : [])] },
-  ...(drain === undefined ? [] : [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }]),
+  ...(hasGate ? [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }] : []),
   ...(mode === 'recreate' ? [{ group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] }] : []),
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   ...REVISIONS_BY_KIND[kind],

@@ -83,7 +83,9 @@ async function readAllPods(
   workload: WorkloadView,
 ): Promise<Pick<UnitLook, 'pods' | 'leaving'>> {
   const { items } = await reader.list('Pod', { namespace, labelSelector: writeLabelSelector(workload.selector) });
-  const own = items.filter((pod) => isOwnPod(pod, workload)).flatMap((pod) => viewPodOnce(pod, container) ?? []);
+  const owners = await findOwners(reader, items, workload);
+  const isOwn = ({ metadata }: KubeObject): boolean => !!metadata.ownerReferences?.some(({ uid }) => owners.has(uid));
+  const own = items.filter(isOwn).flatMap((pod) => viewPodOnce(pod, container) ?? []);
   const leaving = own.filter(({ isLeaving }) => isLeaving).map(({ uid }) => uid);
   return { pods: own.filter(({ isLeaving }) => !isLeaving), leaving: new Set(leaving) };
 }
@@ -116,10 +118,53 @@ export async function readReplicaFailure(reader: ClusterReader, workload: Worklo
     ?.failure;
 }
 
-/** A Deployment has its pods by ReplicaSets, whose names begin with its own. */
-const isOwnPod = ({ metadata }: KubeObject, { ref, uid }: WorkloadView): boolean =>
-  (metadata.ownerReferences ?? []).some((owner) =>
-    ref.kind === 'Deployment'
-      ? owner.kind === 'ReplicaSet' && owner.name.startsWith(`${ref.name}-`)
-      : owner.uid === uid,
-  );
+/** A Deployment has its pods by ReplicaSets. Their names do not tell whose they are: those of `web-api` begin with `web-` as well. */
+async function findOwners(
+  reader: ClusterReader,
+  pods: readonly KubeObject[],
+  { ref, uid }: WorkloadView,
+): Promise<ReadonlySet<string>> {
+  if (ref.kind !== 'Deployment') return new Set([uid]);
+  const sets = [...new Set(pods.flatMap((pod) => listOwnerUids(pod, 'ReplicaSet')))];
+  const known = findSetOwners(reader, ref.namespace);
+  const isUnclear = (set: string): boolean => {
+    const owner = known.owners.get(set);
+    return owner === undefined || (owner !== uid && !known.asked.has(uid));
+  };
+  if (sets.some(isUnclear)) await (known.listing ??= listSetOwners(reader, ref.namespace, known));
+  if (sets.every((set) => known.owners.has(set))) known.asked.add(uid);
+  return new Set(sets.filter((set) => known.owners.get(set) === uid));
+}
+
+/** The Deployments of the ReplicaSets of a namespace, which is listed only when a look meets a new one. */
+interface SetOwners {
+  readonly owners: Map<string, string>;
+  /** Deployments that have looked since: one that was created again adopts the ReplicaSets of before. */
+  readonly asked: Set<string>;
+  /** Looks at the same moment share a list. */
+  listing: Promise<void> | undefined;
+}
+
+const setOwners = new WeakMap<ClusterReader, Map<string, SetOwners>>();
+
+function findSetOwners(reader: ClusterReader, namespace: string): SetOwners {
+  const namespaces = setOwners.get(reader) ?? new Map<string, SetOwners>();
+  const known = namespaces.get(namespace) ?? { owners: new Map(), asked: new Set(), listing: undefined };
+  setOwners.set(reader, namespaces.set(namespace, known));
+  return known;
+}
+
+async function listSetOwners(reader: ClusterReader, namespace: string, known: SetOwners): Promise<void> {
+  try {
+    const { items } = await reader.list('ReplicaSet', { namespace });
+    known.owners.clear();
+    // One without an owner may be adopted in the next moment.
+    for (const set of items)
+      for (const owner of listOwnerUids(set, 'Deployment')) known.owners.set(set.metadata.uid, owner);
+  } finally {
+    known.listing = undefined;
+  }
+}
+
+const listOwnerUids = ({ metadata }: KubeObject, kind: string): readonly string[] =>
+  (metadata.ownerReferences ?? []).filter((owner) => owner.kind === kind).map(({ uid }) => uid);

@@ -257,7 +257,7 @@ describe('before a deploy', () => {
       expect.stringMatching(/lacks the verbs patch for replicasets of apps in namespace shop/),
     ]);
     expect(
-      listNeededRights('Deployment', { drain: undefined, mode: 'in-place' }).length + CLUSTER_RIGHTS.length,
+      listNeededRights('Deployment', { hasGate: false, mode: 'in-place' }).length + CLUSTER_RIGHTS.length,
     ).toBeGreaterThan(3);
   });
 

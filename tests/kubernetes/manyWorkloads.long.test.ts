@@ -22,8 +22,15 @@ test('a config with 100 workloads is checked within the time of a call, and a se
   for (const { kind, name } of workloads) {
     const template = { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image: 'kv:1' }] } };
     const metadata = { name, namespace: NAMESPACE };
-    const spec = { replicas: 0, selector: { matchLabels: { app: name } }, template };
-    store.create({ apiVersion: 'apps/v1', kind, metadata, spec, status: { observedGeneration: 1 } });
+    const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template };
+    const own = (owner: string, uid: string) => [{ apiVersion: 'apps/v1', kind: owner, name, uid, controller: true }];
+    const deployment = store.create({ apiVersion: 'apps/v1', kind, metadata, spec, status: { observedGeneration: 1 } });
+    const ownerReferences = own(kind, deployment.metadata.uid);
+    const labels = { app: name };
+    const set = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { ...metadata, labels, ownerReferences }, spec };
+    const { uid } = store.create(set).metadata;
+    const pod = { ...metadata, labels, ownerReferences: own('ReplicaSet', uid) };
+    store.create({ apiVersion: 'v1', kind: 'Pod', metadata: pod, spec: template.spec });
   }
   const world = await KubeWorld.make({
     ...{ kind: 'Deployment', workloads: {}, shared: { api }, isViewed: true },

@@ -116,7 +116,7 @@ test('the Role of the example grants exactly the verbs that deploys, completions
 test('the rights that are checked before a deploy are those of the Role', () => {
   const needed = [
     ...CLUSTER_RIGHTS,
-    ...WORKLOAD_KINDS.flatMap((kind) => listNeededRights(kind, { drain: 1, mode: 'recreate' })),
+    ...WORKLOAD_KINDS.flatMap((kind) => listNeededRights(kind, { hasGate: true, mode: 'recreate' })),
   ].flatMap(({ group, resource, subresource, verbs }) =>
     verbs.map((verb) => `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`}`),
   );

@@ -26,6 +26,8 @@ describe('rights that are taken away in the middle', () => {
     ['to list ReplicaSets', 'GET', /\/replicasets/, 'the verb list for replicasets of apps in namespace shop'],
   ])('%s are named, waited for, and the update continues when they are back', async (_, method, path, grant) => {
     await begin({ startTimeoutMs: 200 });
+    // A unit that was never read is not deployed.
+    await deploys.unit('web');
     const giveBack = world.cluster.server.faults.add({ method, path, then: { kind: 'forbidden' } });
     const id = await deploys.push('web', 'kv:2', { whole: true });
     await rounds(12);
