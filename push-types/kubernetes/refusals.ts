@@ -91,11 +91,12 @@ export interface NeededVerb {
   readonly verbs: readonly string[];
 }
 
-const REVISIONS_BY_KIND: Readonly<Record<WorkloadKind, readonly NeededVerb[]>> = {
-  Deployment: [{ group: 'apps', resource: 'replicasets', verbs: ['list', 'patch', 'delete'] }],
-  StatefulSet: [],
-  DaemonSet: [{ group: 'apps', resource: 'controllerrevisions', verbs: ['list'] }],
-};
+/** For the templates of before. */
+function listRevisionRights(kind: WorkloadKind, mode: PodsConfig['mode']): readonly NeededVerb[] {
+  if (kind === 'Deployment') return [{ group: 'apps', resource: 'replicasets', verbs: ['list', 'patch', 'delete'] }];
+  if (mode === 'recreate') return [{ group: 'apps', resource: 'controllerrevisions', verbs: ['list', 'delete'] }];
+  return kind === 'DaemonSet' ? [{ group: 'apps', resource: 'controllerrevisions', verbs: ['list'] }] : [];
+}
 
 /** The rights in a namespace for a kind of workload; examples/kubernetes/rbac.yaml grants all of them. */
 export const listNeededRights = (
@@ -107,7 +108,7 @@ export const listNeededRights = (
   ...(hasGate ? [{ group: '', resource: 'pods', subresource: 'status', verbs: ['patch'] }] : []),
   ...(mode === 'recreate' ? [{ group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] }] : []),
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
-  ...REVISIONS_BY_KIND[kind],
+  ...listRevisionRights(kind, mode),
   ...listRivals(kind).map((rival) => {
     const { apiVersion, plural } = RESOURCES[rival.kind];
     return { group: apiVersion.slice(0, apiVersion.indexOf('/')), resource: plural, verbs: ['list'] };

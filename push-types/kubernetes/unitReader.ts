@@ -1,6 +1,7 @@
 import type { KubernetesApi } from './client/api';
 import type { KubeObject } from './client/objects';
 import type { PodsConfig, WorkloadKind } from './settings';
+import { readReplacement } from './records';
 import { writeLabelSelector } from './selectors';
 import { settleTemplate } from './wantedTemplate';
 import {
@@ -101,15 +102,14 @@ function viewPodOnce(object: KubeObject, container: string): PodView | undefined
   return pod;
 }
 
-/** The ReplicaSets of a Deployment, or the ControllerRevisions of a DaemonSet. */
+/** The ReplicaSets of a Deployment, or the ControllerRevisions of a DaemonSet, and of a StatefulSet while its pods are replaced. */
 export async function readRevisions(reader: ClusterReader, workload: WorkloadView): Promise<readonly RevisionView[]> {
-  const kind = REVISION_KINDS[workload.ref.kind];
-  if (kind === undefined) return [];
-  const options = { namespace: workload.ref.namespace, labelSelector: writeLabelSelector(workload.selector) };
-  return viewRevisions(kind, (await reader.list(kind, options)).items, workload);
+  const { kind, namespace } = workload.ref;
+  if (kind === 'StatefulSet' && readReplacement(workload.annotations) === undefined) return [];
+  const revisionKind = kind === 'Deployment' ? 'ReplicaSet' : 'ControllerRevision';
+  const options = { namespace, labelSelector: writeLabelSelector(workload.selector) };
+  return viewRevisions(revisionKind, (await reader.list(revisionKind, options)).items, workload);
 }
-
-const REVISION_KINDS = { Deployment: 'ReplicaSet', StatefulSet: undefined, DaemonSet: 'ControllerRevision' } as const;
 
 /** Why no pods of a Deployment come: a paused one, as ours is while its pods are replaced, does not show what its ReplicaSet says. */
 export async function readReplicaFailure(reader: ClusterReader, workload: WorkloadView): Promise<string | undefined> {

@@ -228,6 +228,31 @@ test.each(WORKLOAD_KINDS)(
   },
 );
 
+test.each(['StatefulSet', 'DaemonSet'] as const)(
+  'a canary of a %s and its revert leave no revision behind: an undo returns to the version of before',
+  async (kind) => {
+    await begin(kind);
+    const ref = { kind, namespace: NAMESPACE, name: 'web' };
+    const own = { spec: { template: { spec: { containers: [{ name: 'app', image: 'kv:own' }] } } } };
+    await world.cluster.api.patch(ref, own, { type: 'strategic' });
+    await world.until('their rollout ends', async () => {
+      await world.calm();
+      const pods = await world.pods('web');
+      return pods.length === 4 && pods.every((pod) => isPodReady(pod) && readPodImage(pod) === 'kv:own');
+    });
+    const id = await deploys.push('web', 'kv:2', { count: 1 });
+    await world.settle();
+    expect(await deploys.track(id)).toMatchObject({ state: 'done', live: 1 });
+    await deploys.push('web', 'kv:own', { updatedBy: [id] });
+    await world.settle();
+    const revisions = world.cluster.store
+      .list('ControllerRevision', NAMESPACE)
+      .toSorted((one, other) => (one.revision ?? 0) - (other.revision ?? 0));
+    expect(revisions.map(({ data }) => /kv:\w+/.exec(JSON.stringify(data))?.[0])).toEqual(['kv:1', 'kv:own']);
+    expect(JSON.stringify(revisions)).not.toContain('conveyor.dev/task');
+  },
+);
+
 test('pods of an ordered StatefulSet, which come one after another, have the time of a start each', async () => {
   await begin('StatefulSet', {
     ...{ spec: { podManagementPolicy: 'OrderedReady' }, config: { maxUnavailable: '100%' } },

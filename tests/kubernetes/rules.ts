@@ -377,11 +377,50 @@ const DAEMON_SET_RULES: readonly Rule[] = [
   },
 ];
 
-async function newestRevision(world: RuleWorld): Promise<string> {
+/** The image to which `kubectl rollout undo` would return: that of the revision before the newest. */
+async function previousImage(world: RuleWorld): Promise<string | undefined> {
+  const [, previous] = (await listRevisionsByAge(world)).reverse();
+  const data = previous?.['data'] as { spec: { template: object } } | undefined;
+  return (
+    data && imageOf({ metadata: previous!.metadata, spec: (data.spec.template as { spec: object }).spec as never })
+  );
+}
+
+async function listRevisionsByAge(world: RuleWorld) {
   const { items } = await world.cluster.api.list('ControllerRevision', {
     ...{ namespace: 'shop', labelSelector: `app=${world.name}` },
   });
-  const newest = [...items].sort((a, b) => Number(b['revision']) - Number(a['revision']))[0];
+  return [...items].sort((a, b) => Number(a['revision']) - Number(b['revision']));
+}
+
+const HISTORY_RULES: readonly Rule[] = (['StatefulSet', 'DaemonSet'] as const).map((kind) => ({
+  // Pods that are replaced leave no revision behind, to which an undo would return.
+  title: `a ${kind} that has its own template again restarts nothing when the revision of another is deleted, and an undo returns to the one before`,
+  story: async (world) => {
+    const count = kind === 'DaemonSet' ? world.cluster.nodes.length : 2;
+    await world.createWorkload(kind, kind === 'DaemonSet' ? {} : { replicas: count, updateStrategy: ROLLING });
+    await world.settle(count, 'app:v1');
+    await world.setTemplate(kind, 'app:v2');
+    await world.settle(count, 'app:v2');
+    const before = await world.identities();
+    await world.setTemplate(kind, 'app:v3', { updateStrategy: { type: 'OnDelete', rollingUpdate: null } });
+    await world.until('there are three revisions', async () => (await listRevisionsByAge(world)).length === 3);
+    const spent = (await listRevisionsByAge(world)).at(-1);
+    await world.setTemplate(kind, 'app:v2');
+    await world.until(
+      'the second is the newest again',
+      async () => (await listRevisionsByAge(world)).at(-1)?.metadata.name !== spent?.metadata.name,
+    );
+    equal(await previousImage(world), 'app:v3');
+    await world.remove('ControllerRevision', spent?.metadata.name);
+    await world.patch(kind, { spec: { updateStrategy: { type: 'RollingUpdate' } } });
+    await world.letControllersAct(kind);
+    equal([await world.identities(), await previousImage(world)], [before, 'app:v1']);
+  },
+}));
+
+async function newestRevision(world: RuleWorld): Promise<string> {
+  const newest = (await listRevisionsByAge(world)).at(-1);
   return newest?.metadata.labels?.['controller-revision-hash'] ?? '';
 }
 
@@ -550,5 +589,5 @@ const BUDGET_RULES: readonly Rule[] = [
 ];
 
 export const RULES: readonly Rule[] = [
-  ...[DEPLOYMENT_RULES, STATEFUL_SET_RULES, DAEMON_SET_RULES, POD_RULES, BUDGET_RULES].flat(),
+  ...[DEPLOYMENT_RULES, STATEFUL_SET_RULES, DAEMON_SET_RULES, HISTORY_RULES, POD_RULES, BUDGET_RULES].flat(),
 ];

@@ -43,7 +43,7 @@ export interface MoveSituation {
   readonly saved?: SavedTemplate | undefined;
   /** Without those that are being deleted. */
   readonly pods: readonly PodView[];
-  /** The ReplicaSets of a Deployment, the ControllerRevisions of a DaemonSet; none for a StatefulSet. */
+  /** The ReplicaSets of a Deployment, the ControllerRevisions of a DaemonSet, and of a StatefulSet while its pods are replaced. */
   readonly revisions: readonly RevisionView[];
 }
 

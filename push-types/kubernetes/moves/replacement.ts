@@ -1,4 +1,12 @@
-import { REPLACEMENT, readIntent, readReplacement, writePodRecord, type PodRecord, type Replacement } from '../records';
+import {
+  POD_RECORD,
+  REPLACEMENT,
+  readIntent,
+  readReplacement,
+  writePodRecord,
+  type PodRecord,
+  type Replacement,
+} from '../records';
 import { readTemplateImage, type PodTemplate, type RevisionView, type WorkloadView } from '../views';
 import type { WorkloadKind } from '../settings';
 import { findNewest, readGeneration } from './daemonSet';
@@ -27,7 +35,7 @@ import {
 const writeRecordedTemplate = (template: PodTemplate, record: PodRecord): PodTemplate => {
   const { labels, annotations } = writePodRecord(record);
   const { metadata } = template;
-  const own = (metadata as { annotations?: Readonly<Record<string, string>> } | null | undefined)?.annotations;
+  const own = readTemplateAnnotations(template);
   return {
     ...template,
     metadata: { ...metadata, labels: { ...metadata?.labels, ...labels }, annotations: { ...own, ...annotations } },
@@ -94,8 +102,28 @@ export function planEnd(situation: MoveSituation, begun: Replacement): MoveStep 
     return patchWorkload(workload, {}, replaceTemplate(own));
   const labels = workload.isObserved ? findRevisionLabels(situation, revisions) : undefined;
   if (labels === undefined) return waitFor(workload);
-  return labelPods(pods, labels) ?? finishReplacement(workload, { updateStrategy: begun.strategy ?? {} });
+  return (
+    labelPods(pods, labels) ??
+    forgetRevision(revisions, labels) ??
+    finishReplacement(workload, { updateStrategy: begun.strategy ?? {} })
+  );
 }
+
+/** `kubectl rollout undo` takes the revision before the newest: one of pods that were replaced, even of a version that was reverted, must not be it. */
+function forgetRevision(
+  revisions: readonly RevisionView[],
+  present: Readonly<Record<string, string>>,
+): MoveStep | undefined {
+  const spent = revisions.find(
+    ({ labels, template }) =>
+      readTemplateAnnotations(template)?.[POD_RECORD] !== undefined &&
+      labels[REVISION_LABEL] !== present[REVISION_LABEL],
+  );
+  return spent && { step: 'remove', ref: spent.ref, uid: spent.uid };
+}
+
+const readTemplateAnnotations = ({ metadata }: PodTemplate) =>
+  (metadata as { annotations?: Readonly<Record<string, string>> } | null | undefined)?.annotations;
 
 function endDeployment(situation: MoveSituation): MoveStep {
   const { workload, revisions } = situation;
