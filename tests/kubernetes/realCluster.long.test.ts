@@ -84,6 +84,30 @@ withControlPlane('in a real cluster', () => {
     await world.clear();
   });
 
+  test('an image may leave the manifest of GitOps once we own it too; before that, the server refuses the manifest', async () => {
+    const world = openWorld();
+    const git = { fieldManager: 'kustomize-controller' };
+    const ref = world.ref('Deployment');
+    const env = [{ name: 'A', value: 'b' }];
+    const manifest = (containers: object[]): object => ({
+      metadata: { name: world.name },
+      spec: {
+        ...{ replicas: 1, selector: { matchLabels: { app: world.name } } },
+        template: { metadata: { labels: { app: world.name } }, spec: { containers } },
+      },
+    });
+    await api.apply(ref, manifest([{ name: 'app', image: 'app:v1', env }]), git);
+    await expect(api.apply(ref, manifest([{ name: 'app', env }]), git)).rejects.toMatchObject({
+      kind: 'Invalid',
+      message: expect.stringContaining('image: Required value'),
+    });
+    // The image that is there already, so without force.
+    await api.apply(ref, { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v1' }] } } } });
+    const kept = await api.apply(ref, manifest([{ name: 'app', env }]), git);
+    expect(JSON.stringify(kept.spec)).toContain('"image":"app:v1"');
+    await world.clear();
+  });
+
   test('a list of many pages is complete, and the view follows the cluster from it', async () => {
     const world = openWorld();
     const view = new ClusterView(api, { kinds: ['Pod', 'Deployment', 'Node'], namespace: 'shop' });
