@@ -138,6 +138,39 @@ describe('workloads that others roll out', () => {
   });
 });
 
+describe('a node that is drained', () => {
+  test.each(['Deployment', 'StatefulSet'] as const)(
+    'by cordon and eviction in the middle: pods of a %s come back old elsewhere, and get the version too',
+    async (kind) => {
+      await begin({ kind, workloads: { web: 6 }, rules: [{ image: /kv:2/, startMs: 50 }] });
+      const { api } = world.cluster;
+      const cordon = (unschedulable: boolean) =>
+        api.patch({ kind: 'Node', name: 'node-0' }, { spec: { unschedulable } }, { type: 'merge' });
+      const onNode = async () => (await world.pods('web')).filter(({ spec }) => spec?.['nodeName'] === 'node-0');
+      const id = await deploys.push('web', 'kv:2', { whole: true });
+      await world.until('the update is in the middle', async () => (await world.step(), (await count('kv:2')) >= 2));
+      await cordon(true);
+      const drained = await onNode();
+      expect(drained.length).toBeGreaterThan(0);
+      for (const { metadata } of drained) {
+        const body = {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name: metadata.name, namespace: NAMESPACE },
+        };
+        await api.create('Pod', body, { namespace: NAMESPACE, name: metadata.name, subresource: 'eviction' });
+      }
+      await world.settle();
+      expect(await deploys.track(id)).toMatchObject({ state: 'done', live: 6, failed: 0 });
+      expect([await world.images('web'), await world.templateImage('web')]).toEqual([Array(6).fill('kv:2'), 'kv:2']);
+      expect(await onNode()).toEqual([]);
+      await cordon(false);
+      await world.settle();
+      expect(await deploys.unit('web')).toMatchObject({ size: 6, version: 'kv:2', mixed: false });
+    },
+  );
+});
+
 describe('clusters that refuse', () => {
   test('a quota that lets no pod come is the reason of an update that replaces pods, which then fails', async () => {
     await begin({ config: { mode: 'recreate' }, startTimeoutMs: 400 });
