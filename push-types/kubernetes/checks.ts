@@ -4,6 +4,7 @@ import { isKubernetesError } from './client/errors';
 import { enrollConfig, listMistakes, type PodsConfigProblem, type EnrolledUnit } from './enroll';
 import type { KubeFleet } from './fleet';
 import type { KubeCluster } from './kubeCluster';
+import { explainOwner } from './ownership';
 import { explainRival } from './rivals';
 import {
   CLUSTER_RIGHTS,
@@ -32,7 +33,9 @@ export async function findPodProblems(
   if (mode !== undefined) return { problems: [{ path: 'config.mode', message: mode }], units: [] };
   const { units, problems } = await enrollConfig(fleet, parsed.data);
   const readers = chooseReaders(units);
-  const unfit = await Promise.all(units.map((unit) => findUnfit(unit, parsed.data, readers)));
+  const unfit = await Promise.all(
+    units.map((unit) => findUnfit(unit, { config: parsed.data, readers, owner: fleet.owner })),
+  );
   const clusters = [...new Set(units.map(({ cluster }) => cluster))];
   const rights = await Promise.all(clusters.map((cluster) => findClusterProblems(cluster, units, parsed.data)));
   return { problems: [...problems, ...unfit.flat(), ...rights.flat()], units };
@@ -52,16 +55,22 @@ function chooseReaders(units: readonly EnrolledUnit[]): ReadonlyMap<EnrolledUnit
   );
 }
 
+interface UnfitContext {
+  readonly config: PodsConfig;
+  readonly readers: ReadonlyMap<EnrolledUnit, ClusterReader>;
+  readonly owner: string | undefined;
+}
+
 async function findUnfit(
   enrolled: EnrolledUnit,
-  { drain }: PodsConfig,
-  readers: ReadonlyMap<EnrolledUnit, ClusterReader>,
+  { config: { drain }, readers, owner }: UnfitContext,
 ): Promise<PodsConfigProblem[]> {
   const { unit, workload, cluster, name } = enrolled;
   if (workload === undefined) return [];
   const objects = readers.get(enrolled) ?? cluster.api;
   const path = `config.workloads (${name})`;
   const reason =
+    explainOwner(workload, owner) ??
     explainUnfit(workload, unit.container) ??
     (await ifAnswered(() => explainRival(objects, unit))) ??
     (await ifAnswered(() => explainBusy({ objects, pods: cluster.reader }, unit)));

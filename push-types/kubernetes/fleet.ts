@@ -1,7 +1,8 @@
 import { ExtensionError } from '../../sdk';
 import { Memory, unfinished } from '../../sdk/updates';
 import type { ClusterWriter, KubeCluster } from './kubeCluster';
-import { changePods, restampPods, setPodGates } from './podChanges';
+import { claimWorkload } from './ownership';
+import { changePods, explainWait, restampPods, setPodGates } from './podChanges';
 import { putBack, replacePods } from './replacePods';
 import { forgetUnit, type KubeState } from './memory';
 import { readReplacement } from './records';
@@ -19,6 +20,8 @@ export interface KubeFleetOptions {
   readonly memory: Memory;
   readonly clusters: ReadonlyMap<string, KubeCluster>;
   readonly startTimeoutMs: number;
+  /** The name of this Conveyor on workloads; without one it claims none, and refuses those of others. */
+  readonly owner?: string | undefined;
   readonly now: () => number;
   readonly log: (line: string) => void;
   /** Called after each look at a pod, with the restarts of its container; undefined while it changes. */
@@ -50,6 +53,10 @@ export class KubeFleet {
 
   get clusters(): ReadonlyMap<string, KubeCluster> {
     return this.options.clusters;
+  }
+
+  get owner(): string | undefined {
+    return this.options.owner;
   }
 
   get unitNames(): string[] {
@@ -139,7 +146,10 @@ export class KubeFleet {
     const round = this.openRound(name, unit, look);
     this.adopt(round);
     judgeSeats({ ...round, failure: isPodOverdue(round) ? await this.readFailure(round) : undefined });
-    const reason = await this.write(round, { api, log: this.options.log });
+    const writer = { api, log: this.options.log };
+    const foreign = await claimWorkload(round, writer, this.owner);
+    const reason = foreign ?? (await this.write(round, writer));
+    if (foreign !== undefined) for (const id of unfinished(this.state, name)) explainWait(round, id, foreign);
     finishRound(this.state, name, { late: reason, isAway: false });
     this.save();
     return isUnitOpen(this.state, name);

@@ -25,6 +25,7 @@ import { chooseSettings, enrollConfig, parsePodsConfig, type EnrolledUnit } from
 import type { KubeFleet } from './fleet';
 import { resolveImage } from './images';
 import { findImage, noteImage, type KubeState } from './memory';
+import { explainOwner } from './ownership';
 import { explainUnfit } from './refusals';
 import { listSeats } from './round';
 import type { PodsConfig } from './settings';
@@ -235,7 +236,10 @@ function acceptVersion(fleet: KubeFleet, target: Target, { unit, allowTags, isRe
   const found = findVersion({ state: fleet.state, name: target.unit, unit, allowTags }, target);
   if ('problem' in found) throw new ExtensionError('unknown-version', found.problem, { status: 404 });
   const look = fleet.lastUnitLook(target.unit);
-  const unfit = isRevert || !unit || !look ? undefined : explainUnfit(look.workload, unit.container);
+  const unfit =
+    isRevert || !unit || !look
+      ? undefined
+      : (explainOwner(look.workload, fleet.owner) ?? explainUnfit(look.workload, unit.container));
   if (unfit !== undefined) throw new ExtensionError('unfit', unfit, { status: 409 });
   noteImage(fleet.state, target.unit, target.version, found.image);
 }

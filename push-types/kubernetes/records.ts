@@ -17,6 +17,8 @@ export const MOVE_INTENT = 'conveyor.dev/completion';
 export const REPLACEMENT = 'conveyor.dev/replacement';
 /** On workloads whose template has changed with more than its image: SavedTemplate. */
 export const SAVED_TEMPLATE = 'conveyor.dev/before';
+/** On workloads: the name of the Conveyor that changes it. */
+export const UNIT_OWNER = 'conveyor.dev/owner';
 /** A condition of pods that want to be taken out of service before they change. */
 export const SERVING_GATE = 'conveyor.dev/serving';
 

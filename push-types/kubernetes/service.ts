@@ -42,6 +42,7 @@ export function openKubernetesService(options: KubernetesServiceOptions): Kubern
       memory: new Memory(join(home, 'state.json')),
       clusters,
       startTimeoutMs: file.startTimeout,
+      owner: file.owner,
       now: Date.now,
       log,
     },

@@ -34,6 +34,8 @@ export const clustersFileSchema = z.strictObject({
       (clusters) => Object.keys(clusters).length <= KUBERNETES_LIMITS.clusters.max,
       `more than ${KUBERNETES_LIMITS.clusters.max} clusters`,
     ),
+  /** The name of this Conveyor on workloads, where several might deploy the same. */
+  owner: name.optional(),
   /** Whether a version may be a tag, which can move, in place of a digest. */
   allowTags: z.boolean().default(false),
   /** How often each unit is looked at. */

@@ -28,6 +28,8 @@ export interface KubeWorldOptions extends FakeClusterOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly startTimeoutMs?: number;
   readonly clusterName?: string;
+  /** The name of the Conveyor. */
+  readonly owner?: string;
   /** Whether looks come from watches, as in the product, or from lists of the moment. */
   readonly isViewed?: boolean;
   /** A cluster that is there already, in place of a fake one of its own; its nodes are node-0 to node-7. */
@@ -124,7 +126,7 @@ export class KubeWorld {
     };
     this.fleet = new KubeFleet({
       ...{ memory: new Memory(this.file), clusters: new Map([[name, cluster]]) },
-      ...{ startTimeoutMs: this.options.startTimeoutMs ?? 5_000, now: () => this.now() },
+      ...{ startTimeoutMs: this.options.startTimeoutMs ?? 5_000, now: () => this.now(), owner: this.options.owner },
       log: (line) => this.logged.push(line),
     });
     return this.fleet;
