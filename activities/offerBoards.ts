@@ -6,6 +6,8 @@ import { sameJson } from '../domain/json';
 import { formatSummary } from '../domain/markdown';
 import {
   isBoardEmpty,
+  isOfferForUser,
+  isUsedBy,
   NO_OFFERS,
   reopenBoard,
   type ChangeMessage,
@@ -58,7 +60,7 @@ async function askWorkflow<T>(
 export interface Unpinned {
   /** The pipelines that have too many users for one more. */
   readonly full: readonly string[];
-  /** The offers that are there no longer. */
+  /** The offers that are there no longer, or no longer for its pipeline. */
   readonly gone: readonly string[];
 }
 
@@ -160,11 +162,19 @@ export class OfferBoards {
     const gone: string[] = [];
     for (const { from, pin } of listPins({ ...by, anyway: true }, granted)) {
       if ((await this.update(from, 'pin-offers', pin, step)) === 'full') full.push(from);
-      const known = (await findOffered(this.client, from))?.offers ?? [];
-      const lost = pin.uses.filter(({ offer }) => known.every(({ name }) => name !== offer));
-      gone.push(...lost.map(({ offer }) => `${offer} of ${from}`));
+      const lost = await this.listUnpinned(from, pin);
+      gone.push(...lost.map((offer) => `${offer} of ${from}`));
     }
     return { full, gone };
+  }
+
+  /** The offers of a pin that are gone, or are no longer for its user, which had not pinned them before. */
+  private async listUnpinned(from: string, { user, uses }: PinMessage): Promise<readonly string[]> {
+    const offers = (await findOffered(this.client, from))?.offers ?? [];
+    const isGiven = (name: string): boolean => offers.some((one) => one.name === name && isOfferForUser(one, user));
+    const others = uses.flatMap(({ offer }) => (isGiven(offer) ? [] : [offer]));
+    const board = others.length === 0 ? null : await this.find(from);
+    return others.filter((offer) => board === null || !isUsedBy(board, offer, user));
   }
 
   private async update(pipeline: string, name: string, message: object, step: string): Promise<OfferRefusal | null> {

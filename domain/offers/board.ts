@@ -271,6 +271,8 @@ export interface PinMessage extends PlacedRelease {
   readonly uses: readonly Use[];
   /** A rollback, an emergency or a follow-on: it begins anyway, so the pin records what it uses. */
   readonly anyway?: true;
+  /** Its pins of offers that are no longer for it stay, because its units run with them. Missing from earlier versions. */
+  readonly keeps?: true;
 }
 
 /** `changed`: the sender has to look again. `full`: there are too many users. */
@@ -288,10 +290,12 @@ export const isOfferForUser = (offer: Offer, user: string): boolean =>
   isOfferFor(offer, parseUser(user)?.pipeline ?? '');
 
 /** The board with the pin of one more release of the user. Repeating it changes nothing. */
-export function pinOffers(board: OfferBoard, { user, uses, ...by }: PinMessage): OfferBoard {
+export function pinOffers(board: OfferBoard, { user, uses, keeps, ...by }: PinMessage): OfferBoard {
+  const mayUse = (offer: Offer): boolean =>
+    isOfferForUser(offer, user) || (keeps === true && isUsedBy(board, offer.name, user));
   const known = shareUses(
     board,
-    uses.filter((use) => board.offers.some((offer) => offer.name === use.offer && isOfferForUser(offer, user))),
+    uses.filter((use) => board.offers.some((offer) => offer.name === use.offer && mayUse(offer))),
   );
   const pin = known.length > 0 ? [{ ...pickRelease(by), uses: known }] : [];
   return withPins(board, user, (pins) => [...pins.filter(({ release }) => release !== by.release), ...pin]);
@@ -355,6 +359,10 @@ const dropWithdrawn = (board: OfferBoard): OfferBoard => ({
 /** The users that have pinned an offer. */
 export const listUsers = ({ users }: OfferBoard, offer: string): readonly OfferUser[] =>
   users.filter(({ pins }) => pins.some(({ uses }) => uses.some((use) => use.offer === offer)));
+
+/** Whether a deploy of another pipeline has pinned an offer. */
+export const isUsedBy = (board: OfferBoard, offer: string, user: string): boolean =>
+  listUsers(board, offer).some((one) => one.user === user);
 
 /** Whether no offer and no user is left. */
 export const isBoardEmpty = ({ offers, users }: OfferBoard): boolean => offers.length + users.length === 0;

@@ -190,7 +190,7 @@ export const listPins = (
     from,
     pin: {
       ...{ user, ...pickRelease(by), uses: granted.filter((one) => one.from === from).map(({ use }) => use) },
-      ...(anyway ? { anyway } : {}),
+      ...(anyway ? { anyway, keeps: true as const } : {}),
     },
   }));
 

@@ -132,3 +132,15 @@ test('a deploy that begins anyway learns which of its offers are gone', async ()
     gone: ['dns of net', 'vpc of away'],
   });
 });
+
+test('a deploy that begins anyway learns which offers are not for it any more, unless it still has its pin', async () => {
+  const world = new OfferWorld(0);
+  const board = made('2.0.0');
+  const narrowed = { ...board, offers: board.offers.map((offer) => ({ ...offer, to: ['shop'] })) };
+  const granted = [{ from: 'net', use: { offer: 'vpc', seq: 1, paths: [] }, version: null, parts: {} }];
+  world.boards.set('net', narrowed);
+  expect(await world.pinAnyway(granted)).toEqual({ full: [], gone: ['vpc of net'] });
+  const users = [{ user: 'app/deploy', pins: [{ release: 1, uses: [granted[0]!.use] }] }];
+  world.boards.set('net', { ...narrowed, users });
+  expect(await world.pinAnyway(granted)).toEqual({ full: [], gone: [] });
+});

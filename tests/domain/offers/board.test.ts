@@ -19,6 +19,7 @@ import {
   type MadeOffer,
   type OfferBoard,
 } from '../../../domain/offers/board';
+import { listPins } from '../../../domain/offers/judge';
 import { refusePin } from '../../../domain/offers/pinRefusal';
 import { OFFER_LIMITS } from '../../../domain/limits';
 
@@ -396,3 +397,16 @@ test.each([
     ...[false, false, false, false],
   ]),
 );
+
+test('a rollback of a user to which an offer is no longer given keeps its pin, so that the offer waits for it', () => {
+  const used = pinOffers(offered, pin(2, 1));
+  const narrowed = make(used, 2, [vpc({ to: ['shop'] })]);
+  const [asked] = listPins({ user: 'auth/deploy', release: 3, anyway: true }, [
+    { from: 'net', use: use(1), version: '1.0.0', parts: {} },
+  ]);
+  const back = unpinOffers(pinOffers(narrowed, asked!.pin), unpin(3, 'everywhere'));
+  expect(back.users).toMatchObject([{ user: 'auth/deploy', pins: [{ release: 3, uses: [use(1)] }] }]);
+  expect(declareOffers(back, []).offers).toMatchObject([{ name: 'vpc', withdrawing: true }]);
+  const stranger = pinOffers(narrowed, { ...asked!.pin, user: 'mail/deploy' });
+  expect(listUsers(stranger, 'vpc').map(({ user }) => user)).toEqual(['auth/deploy']);
+});
