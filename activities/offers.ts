@@ -8,6 +8,7 @@ import { grantAnyway, type GrantedOffer, type Wish } from '../domain/offers/judg
 import { listDeclaredOffers, planRestored, type KnownOffers } from '../domain/offers/ofPipeline';
 import { findBroken, withOutside, type BrokenOffers } from '../domain/offers/risk';
 import { listWithdrawals, type Withdrawal } from '../domain/offers/withdrawals';
+import { findFormerName } from '../domain/pipeline/specChange';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -28,6 +29,8 @@ export interface KnownOffersAsk {
   readonly pushType: string | null;
   /** Deploys of earlier releases, the best first. */
   readonly before: readonly EarlierDeploy[];
+  /** The release that asks; its file may have another name for the deploy. Missing from earlier versions. */
+  readonly release?: number;
   /** Whether the present values count even if an earlier deploy is known. */
   readonly needsPresent: boolean;
   readonly isPrompt: boolean;
@@ -119,11 +122,26 @@ async function makeRestored(
   pipeline: string,
   { of, artifacts, ...by }: RestoredOffers,
 ): Promise<BrokenOffers> {
-  const input = (of === null ? undefined : await findInput(client, workflowIds.release(pipeline, of))) as
-    ReleaseInput | undefined;
-  const restored = input ? planRestored(input.spec, by.action, artifacts) : { made: [], elsewhere: [] };
+  const file = of === null ? undefined : await findFile(client, pipeline, of);
+  const name = file && (await findEarlierName(client, { ...by, pipeline }, file));
+  const restored = file && name ? planRestored(file, name, artifacts) : { made: [], elsewhere: [] };
   // Even if nothing is made, the changes of earlier releases are over, and so are their offers.
   return makeDeclared(client, boards, pipeline, { ...by, ...restored });
+}
+
+/** The file of a release; undefined if Temporal does not know it. Its history is read, which needs no worker. */
+const findFile = async (client: Client, pipeline: string, release: number): Promise<PipelineSpec | undefined> =>
+  ((await findInput(client, workflowIds.release(pipeline, release))) as ReleaseInput | undefined)?.spec;
+
+/** The name that a deploy of a release has in an earlier file, in which it may have been another. */
+async function findEarlierName(
+  client: Client,
+  { pipeline, release, action }: EarlierDeploy,
+  earlier: PipelineSpec,
+): Promise<string> {
+  if (earlier.actions[action]?.type === 'deploy') return action;
+  const file = await findFile(client, pipeline, release);
+  return file ? findFormerName(earlier.actions, file.actions, action) : action;
 }
 
 /**
@@ -168,16 +186,28 @@ async function findReceivers(client: Client, pipeline: string): Promise<Pipeline
 /** The first of these deploys that Temporal knows, by its newest attempt. Its history is read, which needs no worker. */
 async function readEarlier(
   client: Client,
-  { before, pushType: wanted }: Pick<KnownOffersAsk, 'before' | 'pushType'>,
+  { before, pushType: wanted, release }: Pick<KnownOffersAsk, 'before' | 'pushType' | 'release'>,
 ): Promise<KnownOffers['earlier']> {
-  for (const { pipeline, release, action } of before) {
-    const ids = ATTEMPTS.map((attempt) => workflowIds.deploy(pipeline, release, action, attempt));
-    const inputs = await Promise.all(ids.map((id) => findInput(client, id)));
-    const input = inputs.find((one) => one !== undefined) as DeployInput | undefined;
+  for (const deploy of before) {
+    const input = (await findDeploy(client, deploy)) ?? (await findRenamed(client, deploy, release));
     if (input && (wanted === null || input.spec.pushType === wanted)) {
       const { pushType, config } = input.spec;
       return { pushType, config, granted: input.wishes ?? [] };
     }
   }
   return null;
+}
+
+async function findDeploy(client: Client, { pipeline, release, action }: EarlierDeploy) {
+  const ids = ATTEMPTS.map((attempt) => workflowIds.deploy(pipeline, release, action, attempt));
+  const inputs = await Promise.all(ids.map((id) => findInput(client, id)));
+  return inputs.find((one) => one !== undefined) as DeployInput | undefined;
+}
+
+/** The deploy under the name that it had then. @param by the release that asks */
+async function findRenamed(client: Client, deploy: EarlierDeploy, by: number | undefined) {
+  const file = by === undefined ? undefined : await findFile(client, deploy.pipeline, deploy.release);
+  if (by === undefined || file === undefined) return undefined;
+  const action = await findEarlierName(client, { ...deploy, release: by }, file);
+  return action === deploy.action ? undefined : findDeploy(client, { ...deploy, action });
 }

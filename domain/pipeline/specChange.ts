@@ -24,6 +24,12 @@ export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineStat
   };
 }
 
+/** The name that a deploy of a file has in an earlier one. */
+export function findFormerName(before: DeployActions, after: DeployActions, name: string): string {
+  const [former = name] = [...findRenamedDeploys(before, after)].find(([, is]) => is === name) ?? [];
+  return former;
+}
+
 /** New names by old ones; an ambiguous name is left out. */
 function findRenamedDeploys(before: DeployActions, after: DeployActions): ReadonlyMap<string, string> {
   const gone = deploysBut(before, after);

@@ -2,6 +2,7 @@ import { makeOffers, NO_OFFERS, type OfferBoard } from '../../domain/offers/boar
 import type { Wish } from '../../domain/offers/judge';
 import { OFFER_LIMITS } from '../../domain/limits';
 import { OfferWorld } from '../builders/offerActivities';
+import { specOf } from '../builders/pipelineWorld';
 
 const AT = '2026-11-23T17:00:00.000Z';
 const made = (version: string, board: OfferBoard = NO_OFFERS, release = 1): OfferBoard =>
@@ -143,4 +144,41 @@ test('a deploy that begins anyway learns which offers are not for it any more, u
   const users = [{ user: 'app/deploy', pins: [{ release: 1, uses: [granted[0]!.use] }] }];
   world.boards.set('net', { ...narrowed, users });
   expect(await world.pinAnyway(granted)).toEqual({ full: [], gone: [] });
+});
+
+describe('a deploy that has another name since', () => {
+  const offers = (after: string, version: string) => [{ name: 'vpc', after, version, value: { id: 7 } }];
+  const file = (deploy: string, version: string) =>
+    specOf([deploy], { pipeline: 'net', offers: offers(deploy, version) });
+  const givenRenamed = (): OfferWorld => {
+    const world = new OfferWorld(0);
+    world.inputs.set('release/net/1', { spec: file('deploy', '1.0.0') });
+    world.inputs.set('release/net/3', { spec: file('ship', '1.1.0') });
+    world.pipelines.set('net', { spec: file('ship', '1.1.0'), ready: [] });
+    world.boards.set('net', made('1.1.0'));
+    return world;
+  };
+
+  test('makes the offers that it made before when its release is rolled back', async () => {
+    const world = givenRenamed();
+    await world.restore('net', { release: 3, action: 'ship', of: 1, artifacts: [] });
+    expect(world.signals.find(({ name }) => name === 'make-offers')?.message).toMatchObject({
+      ...{ action: 'ship', made: [{ name: 'vpc', version: '1.0.0' }], elsewhere: [] },
+    });
+  });
+
+  test('goes back to the values that it was deployed with under its earlier name', async () => {
+    const world = givenRenamed();
+    const spec = { pushType: 'twine', config: { vpc: 7 } };
+    world.inputs.set('deploy/net/1/deploy/1', { spec, wishes: [] });
+    const ask = { pipeline: 'net', wishes: [WISH], pushType: null, needsPresent: false, isPrompt: true };
+    const before = [{ pipeline: 'net', release: 1, action: 'ship' }];
+    expect(await world.readOffers({ ...ask, before, release: 3 })).toEqual({
+      earlier: { ...spec, granted: [] },
+      present: [],
+    });
+    expect((await world.readOffers({ ...ask, before: [{ ...before[0]!, action: 'other' }], release: 3 })).earlier).toBe(
+      null,
+    );
+  });
 });

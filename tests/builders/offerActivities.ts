@@ -1,9 +1,11 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createOfferActivities } from '../../activities/offers';
+import { createOfferActivities, type KnownOffersAsk, type RestoredOffers } from '../../activities/offers';
 import type { OfferAsk, OfferRun } from '../../activities/offerLooks';
 import type { OfferBoard } from '../../domain/offers/board';
+import type { KnownOffers } from '../../domain/offers/ofPipeline';
 import { packBoard } from '../../domain/offers/packedBoard';
 import { hideUsers } from '../../domain/offers/readBoard';
 import type { PipelineState } from '../../domain/pipeline/state';
@@ -19,6 +21,10 @@ export class OfferWorld {
   readonly queries: string[] = [];
   /** The updates so far, with their ids. */
   readonly updates: string[] = [];
+  /** The signals so far. */
+  readonly signals: { readonly id: string; readonly name: string; readonly message: unknown }[] = [];
+  /** The inputs of workflows, by id. */
+  readonly inputs = new Map<string, unknown>();
   /** Happens once the clock has reached a time. */
   private readonly later: { readonly atMs: number; readonly what: () => void }[] = [];
   private readonly activities: ReturnType<typeof createOfferActivities>;
@@ -29,11 +35,24 @@ export class OfferWorld {
     private readonly known: readonly string[] = ['offers', 'packed-board', 'board'],
   ) {
     const client = {
+      options: {
+        namespace: 'test',
+        loadedDataConverter: {
+          payloadConverter: defaultPayloadConverter,
+          failureConverter: defaultFailureConverter,
+          payloadCodecs: [],
+        },
+      },
+      workflowService: {
+        getWorkflowExecutionHistory: async ({ execution }: { execution: { workflowId: string } }) =>
+          this.readHistory(execution.workflowId),
+      },
       withAbortSignal: <R>(_: AbortSignal, call: () => R): R => call(),
       workflow: {
         getHandle: (id: string) => ({
           query: (name: string) => this.query(id, name),
           describe: async () => ({ status: { name: 'RUNNING' } }),
+          signal: async (name: string, message: unknown) => void this.signals.push({ id, name, message }),
           executeUpdate: async (name: string, { updateId = '' }) => void this.updates.push(`${name} ${id} ${updateId}`),
         }),
       },
@@ -71,6 +90,23 @@ export class OfferWorld {
   pinAnyway(granted: readonly GrantedOffer[]) {
     const env = new MockActivityEnvironment();
     return env.run(this.activities.pinAnyway, { user: 'app/deploy', release: 1 }, granted);
+  }
+
+  /** Makes the offers of an earlier release. */
+  restore(pipeline: string, restored: RestoredOffers) {
+    return new MockActivityEnvironment().run(this.activities.restoreOffers, pipeline, restored);
+  }
+
+  /** The values for a deploy that waits for nothing. */
+  readOffers(ask: KnownOffersAsk): Promise<KnownOffers> {
+    return new MockActivityEnvironment().run(this.activities.readOffers, ask);
+  }
+
+  private readHistory(workflowId: string) {
+    const input = this.inputs.get(workflowId);
+    if (input === undefined) throw Object.assign(new Error('not found'), { code: 5 });
+    const payloads = [defaultPayloadConverter.toPayload(input)];
+    return { history: { events: [{ workflowExecutionStartedEventAttributes: { input: { payloads } } }] } };
   }
 
   private async query(id: string, name: string): Promise<unknown> {

@@ -232,6 +232,7 @@ async function readAnyway(
     ...{ pipeline: spec.pipeline, wishes, needsPresent: !isAgain },
     pushType: isUndeploying(run) ? null : action.with.pushType,
     before: releases.map((release) => ({ pipeline: spec.pipeline, release, action: name })),
+    release: run.input.number,
   };
   const background = new BackgroundTasks();
   for (const isPrompt of [true, false]) {
