@@ -20,7 +20,9 @@ import { listOffering, listPins, type GrantedOffer, type Wish } from '../domain/
 import { packBoard } from '../domain/offers/packedBoard';
 import { refusePin } from '../domain/offers/pinRefusal';
 import { readBoard, readOffered, type AskOffers, type OfferedBoard } from '../domain/offers/readBoard';
+import { findBrokenFor, type BrokenNews, type BrokenOffers } from '../domain/offers/risk';
 import { isOpenStatus } from '../domain/openStatus';
+import { isInRange } from '../sdk/versions';
 import { SharedReads } from './sharedReads';
 
 /** A query without an answer for so long fails, since later ones may wait for its end; ms. */
@@ -62,6 +64,8 @@ export interface Unpinned {
   readonly full: readonly string[];
   /** The offers that are there no longer, or no longer for its pipeline. */
   readonly gone: readonly string[];
+  /** The pipelines to notify, because the deploy has begun to use offers that are not made any more. Missing from earlier versions. */
+  readonly broken?: BrokenOffers;
 }
 
 /**
@@ -70,6 +74,13 @@ export interface Unpinned {
  */
 const formatUpdateId = (step: string, message: object): string =>
   `${step}/${createHash('sha256').update(JSON.stringify(message)).digest('hex')}`;
+
+/** One notice for each pipeline. */
+const joinNews = (news: readonly BrokenNews[]): readonly BrokenNews[] =>
+  [...new Set(news.map(({ pipeline }) => pipeline))].map((pipeline) => ({
+    pipeline,
+    reason: news.flatMap((one) => (one.pipeline === pipeline ? one.reason : [])).join('; '),
+  }));
 
 /** Reads the workflows of offers (workflows/offers.ts), sends them messages, and restarts them with their last state. */
 export class OfferBoards {
@@ -160,21 +171,21 @@ export class OfferBoards {
   ): Promise<Unpinned> {
     const full: string[] = [];
     const gone: string[] = [];
+    const news: BrokenNews[] = [];
     for (const { from, pin } of listPins({ ...by, anyway: true }, granted)) {
       if ((await this.update(from, 'pin-offers', pin, step)) === 'full') full.push(from);
-      const lost = await this.listUnpinned(from, pin);
-      gone.push(...lost.map((offer) => `${offer} of ${from}`));
+      const offers = (await findOffered(this.client, from))?.offers ?? [];
+      const asked = pin.uses.map(({ offer }) => ({ name: offer, made: offers.find(({ name }) => name === offer) }));
+      // The users are read only if they matter.
+      const isPlain = asked.every(({ made }) => made && !made.notMadeBy && isOfferForUser(made, by.user));
+      const board = isPlain ? null : await this.find(from);
+      const isPinned = (offer: string): boolean => board !== null && isUsedBy(board, offer, by.user);
+      // One that is no longer for this user stays pinned if it was.
+      const lost = asked.filter(({ name, made }) => !made || (!isOfferForUser(made, by.user) && !isPinned(name)));
+      gone.push(...lost.map(({ name }) => `${name} of ${from}`));
+      if (board) news.push(...findBrokenFor(from, board, by, isInRange));
     }
-    return { full, gone };
-  }
-
-  /** The offers of a pin that are gone, or are no longer for its user, which had not pinned them before. */
-  private async listUnpinned(from: string, { user, uses }: PinMessage): Promise<readonly string[]> {
-    const offers = (await findOffered(this.client, from))?.offers ?? [];
-    const isGiven = (name: string): boolean => offers.some((one) => one.name === name && isOfferForUser(one, user));
-    const others = uses.flatMap(({ offer }) => (isGiven(offer) ? [] : [offer]));
-    const board = others.length === 0 ? null : await this.find(from);
-    return others.filter((offer) => board === null || !isUsedBy(board, offer, user));
+    return { full, gone, ...(news.length > 0 ? { broken: { news: joinNews(news), more: 0 } } : {}) };
   }
 
   private async update(pipeline: string, name: string, message: object, step: string): Promise<OfferRefusal | null> {

@@ -157,14 +157,14 @@ export function makeOffers(board: OfferBoard, message: MakeMessage, at: string):
 const withPlace = (places: readonly DeployPlace[] = [], { action, ...by }: MakeMessage): readonly DeployPlace[] =>
   [...places.filter((one) => one.action !== action), { ...pickRelease(by), action }].slice(-OFFER_LIMITS.places.max);
 
-/** The next release may make them again. */
+/** The units are gone, so an offer that stays for users is not made any more. The next release may make it again. */
 const withdrawOwn = (board: OfferBoard, by: MakeMessage, removal: OfferRemoval): OfferBoard =>
   dropWithdrawn({
     ...board,
     removed: withPlace(board.removed, by),
     offers: board.offers.map((offer) =>
       isRemovedWith(offer, by.action, removal) && comesBefore(offer, by)
-        ? { ...offer, withdrawing: true as const }
+        ? { ...dropOffer(offer, by), withdrawing: true as const }
         : offer,
     ),
   });

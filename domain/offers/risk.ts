@@ -1,7 +1,15 @@
 import { OFFER_LIMITS } from '../limits';
 import { cutText } from '../size';
 import type { BrokenUseView } from '../views';
-import { listUsers, parseUser, type MadeOffer, type Offer, type OfferBoard, type OfferUser } from './board';
+import {
+  listUsers,
+  parseUser,
+  type MadeOffer,
+  type Offer,
+  type OfferBoard,
+  type OfferUser,
+  type PinMessage,
+} from './board';
 import { describeOffer, whyUseUnfit, type RangeTest } from './judge';
 
 /** A rollback or an emergency may bring a value that does not fit a user, or no value. Then the user is at risk, and the offer is broken. */
@@ -108,6 +116,29 @@ export function findBroken(change: MadeChange, isInRange: RangeTest): BrokenOffe
     ...notified.map((name) => ({ pipeline: name, reason: describeRisks(risks.filter(({ of }) => of === name)) })),
   ];
   return { news, more: others.length - notified.length };
+}
+
+/**
+ * The pipelines to notify of a deploy that has pinned offers which the release that runs no longer makes, if it is new that the deploy uses them.
+ * @param pipeline the one of the offers
+ */
+export function findBrokenFor(
+  pipeline: string,
+  board: OfferBoard,
+  { user, release }: Pick<PinMessage, 'user' | 'release'>,
+  isInRange: RangeTest,
+): readonly BrokenNews[] {
+  const one = board.users.find((its) => its.user === user);
+  const isNew = ({ name }: Offer): boolean =>
+    (one?.pins ?? []).every((pin) => pin.release === release || pin.uses.every(({ offer }) => offer !== name));
+  const risks = board.offers.flatMap((offer) => {
+    const risk = one && offer.notMadeBy && isNew(offer) && findRisk(offer, one, isInRange);
+    return risk ? [{ of: parseUser(user)?.pipeline ?? '', sentence: describeRisk(pipeline, offer, risk) }] : [];
+  });
+  const reason = describeRisks(risks);
+  return risks.length === 0
+    ? []
+    : [pipeline, parseUser(user)?.pipeline ?? ''].map((name) => ({ pipeline: name, reason }));
 }
 
 interface NewRisk {

@@ -146,6 +146,24 @@ test('a deploy that begins anyway learns which offers are not for it any more, u
   expect(await world.pinAnyway(granted)).toEqual({ full: [], gone: [] });
 });
 
+test('a deploy that begins anyway with offers that are not made any more has both owners notified', async () => {
+  const world = new OfferWorld(0);
+  const granted = ['net', 'dns'].map((from) => {
+    const board = made('2.0.0');
+    const use = { offer: 'vpc', seq: 1, paths: [] };
+    const offers = board.offers.map((offer) => ({ ...offer, notMadeBy: { release: 2 } }));
+    world.boards.set(from, { ...board, offers, users: [{ user: 'app/deploy', pins: [{ release: 1, uses: [use] }] }] });
+    return { from, use, version: null, parts: {} };
+  });
+  const [net, dns] = ['net', 'dns'].map((name) => `release 2 of ${name} does not make vpc, which app/deploy uses`);
+  const news = [
+    { pipeline: 'net', reason: net },
+    { pipeline: 'app', reason: `${net}; ${dns}` },
+    { pipeline: 'dns', reason: dns },
+  ];
+  expect(await world.pinAnyway(granted)).toEqual({ full: [], gone: [], broken: { news, more: 0 } });
+});
+
 describe('a deploy that has another name since', () => {
   const offers = (after: string, version: string) => [{ name: 'vpc', after, version, value: { id: 7 } }];
   const file = (deploy: string, version: string) =>

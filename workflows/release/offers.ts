@@ -263,9 +263,10 @@ async function pinAnyway(
   try {
     // Earlier versions of the activity returned nothing, or only the first of these lists.
     const answer = (await offerMessengers.pinAnyway(by, granted)) as Unpinned | readonly string[] | null | undefined;
-    const { full, gone } = answer && 'full' in answer ? answer : { full: answer ?? [], gone: [] };
+    const { full, gone, broken }: Unpinned = answer && 'full' in answer ? answer : { full: answer ?? [], gone: [] };
     for (const from of full) warn(`${from} has too many users`);
     for (const offer of gone) warn(`${offer} is not offered any more`);
+    if (broken) run.notices(notifyBroken(run, name, broken));
   } catch (error) {
     warn(`${listOffering(granted).join(', ')} did not answer: ${getFailureMessage(error)}`);
   }

@@ -8,7 +8,14 @@ import {
   type PinMessage,
   type Use,
 } from '../../../domain/offers/board';
-import { findBroken, findRisk, isInsideKnown, listBrokenFor, withOutside } from '../../../domain/offers/risk';
+import {
+  findBroken,
+  findBrokenFor,
+  findRisk,
+  isInsideKnown,
+  listBrokenFor,
+  withOutside,
+} from '../../../domain/offers/risk';
 import { isInRange } from '../../../sdk/versions';
 
 const AT = '2026-11-23T17:00:00.000Z';
@@ -91,6 +98,33 @@ describe('a notice of a broken offer', () => {
     const dropped = make(used, 2, []);
     expect(find(dropped, make(dropped, 4, []), 4)).toEqual(NONE);
     expect(find(used, null)).toEqual(NONE);
+  });
+
+  test('is sent if the units of a deploy are removed while its offers are used', () => {
+    const removes = { offers: ['vpc'], deploys: ['deploy'] };
+    const by = { release: 2, action: 'deploy', made: [], declared: ['vpc'], elsewhere: [] };
+    const after = makeOffers(used, { ...by, removes }, AT);
+    expect(find(used, after).news).toMatchObject([
+      { pipeline: 'network', reason: 'release 2 of network does not make vpc, which auth/deploy uses' },
+      { pipeline: 'auth' },
+    ]);
+    expect(after.offers).toMatchObject([{ name: 'vpc', withdrawing: true }]);
+    const again = make(after, 3, [vpc('2.0.0')]);
+    expect(again.offers).toEqual([expect.not.objectContaining({ withdrawing: true })]);
+    expect(whyOf(again)).toEqual([undefined]);
+  });
+
+  test('is sent to both sides for a user that comes after its offer is gone, once', () => {
+    const dropped = make(used, 2, []);
+    const late = pinOffers(dropped, pin('web/deploy', 9));
+    const why = 'release 2 of network does not make vpc, which web/deploy uses';
+    expect(findBrokenFor('network', late, { user: 'web/deploy', release: 9 }, isInRange)).toEqual([
+      { pipeline: 'network', reason: why },
+      { pipeline: 'web', reason: why },
+    ]);
+    const again = pinOffers(late, pin('web/deploy', 10));
+    expect(findBrokenFor('network', again, { user: 'web/deploy', release: 10 }, isInRange)).toEqual([]);
+    expect(findBrokenFor('network', used, { user: 'auth/deploy', release: 3 }, isInRange)).toEqual([]);
   });
 
   test('is not about a user that was at risk before, but about a new one', () => {
