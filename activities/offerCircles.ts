@@ -10,7 +10,7 @@ import { pipelineKnows } from './waitFor';
 /** The length of a circle, and the number of deploys that are looked at. */
 const [MAX_HOPS, MAX_DEPLOYS] = [64, 1_000];
 
-type Known = Pick<PipelineState, 'spec' | 'retired' | 'ready'>;
+type Known = Pick<PipelineState, 'spec' | 'retired' | 'ready' | 'active' | 'history'>;
 
 /**
  * Follows who waits for whom. `apply` refuses circles in files, but two files that are applied at the same time may close one, and so may a deploy

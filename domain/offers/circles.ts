@@ -1,5 +1,6 @@
 import { waitsForOffers } from '../pipeline/admission';
 import type { PipelineState, ReadyAction } from '../pipeline/state';
+import { isUndeploy } from '../pipeline/undeploy';
 import { ancestors, dependencies } from '../release/graph';
 import { parseUser, type OfferBoard } from './board';
 import { judgeWishes, whyUnfit, type Boards, type OfferPlan, type RangeTest, type Wish } from './judge';
@@ -16,7 +17,7 @@ export interface WaitingDeploy {
 }
 
 /** As much of a pipeline as matters here. */
-type WaitingState = Pick<PipelineState, 'spec' | 'ready'>;
+type WaitingState = Pick<PipelineState, 'spec' | 'ready' | 'active' | 'history'>;
 
 export const formatDeploy = ({ pipeline, action }: Pick<WaitingDeploy, 'pipeline' | 'action'>): string =>
   `${pipeline}/${action}`;
@@ -48,15 +49,22 @@ export function listHolding(state: WaitingState, hindrance: Hindrance): readonly
   const offer = 'offer' in hindrance ? spec.offers?.find(({ name }) => name === hindrance.offer) : undefined;
   const action = 'action' in hindrance ? hindrance.action : offer && findMaker(spec, offer);
   if (action === undefined) return [];
-  const before = ancestors(dependencies(spec.actions), action);
-  return ready
-    .filter((one) => waitsForOffers(one) && (one.action === action || before.has(one.action)))
-    .map((one) => describeWaiting(state, one));
+  const edges = dependencies(spec.actions);
+  const isBefore = (one: string, other: string): boolean => one === other || ancestors(edges, other).has(one);
+  const holds = ({ release, action: waiting }: ReadyAction): boolean =>
+    isUndeploy(state, release)
+      ? // It makes no offer, and removes the last deploy of the file first.
+        'action' in hindrance && isBefore(action, waiting)
+      : isBefore(waiting, action);
+  return ready.filter((one) => waitsForOffers(one) && holds(one)).map((one) => describeWaiting(state, one));
 }
 
-function describeWaiting({ spec }: WaitingState, { action, artifacts }: ReadyAction): WaitingDeploy {
-  const { wishes, plan } = findDeployOffers({ spec, trigger: { kind: 'manual' }, offered: true }, action, artifacts);
-  return { pipeline: spec.pipeline, action, wishes, plan };
+function describeWaiting(state: WaitingState, { release, action, artifacts }: ReadyAction): WaitingDeploy {
+  const { spec } = state;
+  const removes = isUndeploy(state, release);
+  const trigger = { kind: removes ? ('undeploy' as const) : ('manual' as const) };
+  const { wishes, plan } = findDeployOffers({ spec, trigger, offered: true }, action, artifacts);
+  return { pipeline: spec.pipeline, action, wishes: removes ? [] : wishes, plan };
 }
 
 const CIRCLE = '; these deploys wait for each other: ';

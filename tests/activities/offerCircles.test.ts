@@ -1,7 +1,7 @@
 import type { OfferRun } from '../../activities/offerLooks';
 import { makeOffers, NO_OFFERS, pinOffers, type OfferBoard } from '../../domain/offers/board';
 import type { Wish } from '../../domain/offers/judge';
-import type { ReadyAction } from '../../domain/pipeline/state';
+import type { ActiveRelease, ReadyAction } from '../../domain/pipeline/state';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import { OfferWorld } from '../builders/offerActivities';
 
@@ -21,7 +21,7 @@ function pipeline(world: OfferWorld, name: string, ready: readonly ReadyAction[]
     actions: { deploy: deploy() },
     ...more,
   });
-  world.pipelines.set(name, { spec, ready });
+  world.pipelines.set(name, { spec, ready, active: [], history: [] });
 }
 
 const UNMADE = 'registry has not offered vpc yet';
@@ -133,6 +133,53 @@ test('a new version that its user awaits while the old one is in use is a circle
   const other = 'net offers place 1.0.0, but the wish is for ^2';
   expect(await look(world, other, { pipeline: 'app', user: 'app/deploy', wishes } as object)).toMatchObject({
     reason: `${other}; these deploys wait for each other: app/deploy → net/deploy → app/deploy; ${TO_BREAK}`,
+  });
+});
+
+describe('pipelines that are undeployed', () => {
+  const undeploy = (number: number): ActiveRelease => ({
+    ...{ number, artifacts: [], state: 'running', createdAt: '' },
+    trigger: { kind: 'undeploy', actor: 'user:alice', key: null },
+  });
+  const used = (by: string): OfferBoard =>
+    pinOffers(
+      makeOffers(
+        NO_OFFERS,
+        { release: 1, action: 'deploy', made: [{ name: 'vpc', value: {}, to: ['*'] }], declared: ['vpc'] },
+        '',
+      ),
+      { user: `${by}/deploy`, release: 1, uses: [{ offer: 'vpc', seq: 1, paths: [] }] },
+    );
+  const removal = (of: string) => ({
+    ...{ pipeline: of, user: `${of}/deploy`, wishes: [] },
+    plan: { action: 'deploy', made: [], elsewhere: [], removes: { offers: ['vpc'], deploys: ['deploy'] } },
+  });
+  const remove = (world: OfferWorld, name: string, more: Partial<PipelineSource> = {}): void => {
+    pipeline(world, name, [waits('deploy', 2)], more);
+    world.pipelines.set(name, { ...world.pipelines.get(name), active: [undeploy(2)] } as never);
+  };
+  const reason = (by: string) => `vpc is removed, but is used by 1 deploy of other pipelines: ${by}/deploy uses it`;
+
+  test('are no circle if one waits for the other, and that one for a third', async () => {
+    const world = new OfferWorld(0);
+    const wish = { wishes: [{ from: 'net', offer: 'vpc' }] };
+    world.boards.set('net', used('shop'));
+    world.boards.set('shop', used('third'));
+    pipeline(world, 'third', [], {});
+    remove(world, 'net', { offers: [{ name: 'vpc' }] });
+    remove(world, 'shop', { ...wish, offers: [{ name: 'vpc' }] });
+    expect(await look(world, reason('shop'), removal('net') as object)).toBe(reason('shop'));
+  });
+
+  test('are a circle if they use offers of each other, even if no file has the wishes any more', async () => {
+    const world = new OfferWorld(0);
+    world.boards.set('net', used('shop'));
+    world.boards.set('shop', used('net'));
+    remove(world, 'net');
+    remove(world, 'shop');
+    expect(await look(world, reason('shop'), removal('net') as object)).toMatchObject({
+      reason: `${reason('shop')}; these deploys wait for each other: net/deploy → shop/deploy → net/deploy; to break it, type conveyor override-offer net/1/deploy --reason …`,
+    });
   });
 });
 

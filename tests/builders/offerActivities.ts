@@ -16,7 +16,10 @@ export class OfferWorld {
   nowMs = Date.parse('2026-11-23T17:00:00Z');
   readonly boards = new Map<string, OfferBoard>();
   /** Pipelines, or why one does not answer. */
-  readonly pipelines = new Map<string, Pick<PipelineState, 'spec' | 'ready' | 'retired'> | Error>();
+  readonly pipelines = new Map<
+    string,
+    (Pick<PipelineState, 'spec' | 'ready' | 'retired'> & Partial<Pick<PipelineState, 'active' | 'history'>>) | Error
+  >();
   /** The queries so far: `offers net`. */
   readonly queries: string[] = [];
   /** The updates so far, with their ids. */
