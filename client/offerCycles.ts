@@ -1,5 +1,11 @@
 import { conveyorError } from '../domain/errors';
-import { findOfferCycle, listNamedOffers, type OfferingSpec } from '../domain/offers/cycles';
+import {
+  findOfferCycle,
+  findWaitCycle,
+  listAwaitedPipelines,
+  listNamedOffers,
+  type OfferingSpec,
+} from '../domain/offers/cycles';
 import type { NamedOffer } from '../domain/offers/ofPipeline';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Workflows } from './workflows';
@@ -16,27 +22,41 @@ export async function requireNoOfferCycle(workflows: Workflows, spec: PipelineSp
 
 /** For an import, which restores records after an outage and is not refused for a file that was applied before. */
 export async function noteOfferCycle(workflows: Workflows, spec: PipelineSpec): Promise<readonly string[]> {
-  const { cycle } = await readOfferCycle(workflows, spec);
+  const { cycle, waits } = await readOfferCycle(workflows, spec);
   return cycle
     ? [`deploys of its file will wait for each other: ${cycle.join(' → ')}; correct the file, and apply it`]
-    : [];
+    : waits;
 }
 
 /** Looks at the pipelines whose offers this one wishes for or takes as artifacts, and at those behind them, as they are now. */
-async function readOfferCycle(
-  workflows: Workflows,
-  spec: PipelineSpec,
-): Promise<{ readonly cycle: readonly string[] | undefined; readonly notes: readonly string[] }> {
+async function readOfferCycle(workflows: Workflows, spec: PipelineSpec): Promise<CycleFindings> {
   const named = listNamedOffers(spec);
-  if (named.length === 0) return { cycle: undefined, notes: [] };
+  const isAwaited = (spec.offers ?? []).length > 0 && listAwaitedPipelines(spec).length > 0;
+  if (named.length === 0 && !isAwaited) return { cycle: undefined, waits: [], notes: [] };
   const { known, isWhole } = await readSpecs(workflows, spec);
   const cycle = findOfferCycle(known, spec.pipeline);
   const isKnown = ({ from, offer }: NamedOffer): boolean =>
     known.get(from)?.offers?.some(({ name }) => name === offer) === true;
   const missing = named.filter((one) => !isKnown(one));
   const notes = missing.map(({ from, offer }) => `${from} has no offer ${offer} yet: what needs it waits`);
-  return { cycle, notes: [...notes, ...(isWhole ? [] : [NOT_WHOLE])] };
+  const waits = cycle ? [] : noteWaits(findWaitCycle(known, spec.pipeline));
+  return { cycle, waits, notes: [...notes, ...waits, ...(isWhole ? [] : [NOT_WHOLE])] };
 }
+
+interface CycleFindings {
+  readonly cycle: readonly string[] | undefined;
+  /** Notes about circles through a `wait-for`, of which none is an error. */
+  readonly waits: readonly string[];
+  /** All notes, if it is no error. */
+  readonly notes: readonly string[];
+}
+
+const noteWaits = (cycle: readonly string[] | undefined): string[] =>
+  cycle
+    ? [
+        `a wait-for may wait for ever: ${cycle.join(' → ')}; unless the release that it waits for has ended before, move it after the deploy that makes the offer, or remove the wish`,
+      ]
+    : [];
 
 const NOT_WHOLE = 'not all pipelines behind its offers were asked, so deploys might wait for each other';
 
@@ -58,4 +78,7 @@ async function readSpecs(workflows: Workflows, spec: PipelineSpec) {
   return { known, isWhole };
 }
 
-const listPeers = (spec: OfferingSpec): string[] => listNamedOffers(spec).map(({ from }) => from);
+const listPeers = (spec: OfferingSpec): string[] => [
+  ...listNamedOffers(spec).map(({ from }) => from),
+  ...listAwaitedPipelines(spec),
+];

@@ -9,7 +9,7 @@ import { isInRange } from '../../sdk/versions';
 import { action, release } from '../builders/cliSamples';
 import { specOf } from '../builders/pipelineWorld';
 
-type Offering = Partial<Pick<PipelineSource, 'artifacts' | 'offers' | 'wishes'>>;
+type Offering = Partial<Pick<PipelineSource, 'actions' | 'artifacts' | 'offers' | 'wishes'>>;
 const wish = (from: string) => ({ from, offer: from });
 
 /** Pipelines with a deploy each; others are unknown. */
@@ -43,6 +43,23 @@ test('an import whose deploys would wait for each other is noted with the way, a
     'deploys of its file will wait for each other: a/deploy → b/deploy → a/deploy; correct the file, and apply it',
   ]);
   expect(await note({ wishes: [wish('b')] })).toEqual([]);
+});
+
+test('a wait-for that may wait for ever is noted from both sides, and not refused', async () => {
+  const deploy = { type: 'deploy' as const, inputs: ['executable'], needs: ['ready'], with: { pushType: 'twine' } };
+  const ready = { type: 'wait-for' as const, with: { pipeline: 'b' } };
+  const waits = { offers: [{ name: 'x' }], actions: { ready, deploy } };
+  const wishes = { wishes: [{ from: 'a', offer: 'x' }] };
+  const note = (path: string) => [
+    `a wait-for may wait for ever: ${path}; unless the release that it waits for has ended before, move it after the deploy that makes the offer, or remove the wish`,
+  ];
+  const spec = specOf(['deploy'], { ...waits, pipeline: 'a' });
+  const path = 'a/ready → b/deploy → a/deploy → a/ready';
+  expect(await requireNoOfferCycle(pipelinesOf({ b: wishes }), spec)).toEqual(note(path));
+  expect(await noteOfferCycle(pipelinesOf({ b: wishes }), spec)).toEqual(note(path));
+  expect(
+    await requireNoOfferCycle(pipelinesOf({ a: waits }), specOf(['deploy'], { ...wishes, pipeline: 'b' })),
+  ).toEqual(note('b/deploy → a/deploy → a/ready → b/deploy'));
 });
 
 test('wishes that no pipeline offers yet are noted, and nothing is asked without wishes', async () => {

@@ -1,4 +1,4 @@
-import { findOfferCycle } from '../../../domain/offers/cycles';
+import { findOfferCycle, findWaitCycle } from '../../../domain/offers/cycles';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../../domain/spec/pipeline';
 
 const deploy = (needs: string[] = []): PipelineSource['actions'][string] => ({
@@ -69,4 +69,21 @@ test('a script that waits for an offer belongs to the circle of deploys around i
   expect(find(pipeline('auth', auth), pipeline('registry', registry))).toEqual([
     ...['auth/test', 'registry/deploy', 'auth/deploy', 'auth/test'],
   ]);
+});
+
+test('an action that waits for a release of a pipeline which wishes for a later offer may wait for ever', () => {
+  const waitFor: PipelineSource['actions'][string] = { type: 'wait-for', with: { pipeline: 'b' } };
+  const waiting = (needs: string[]) =>
+    pipeline('a', { offers: [{ name: 'x' }], actions: { ready: { ...waitFor, needs }, deploy: deploy(['ready']) } });
+  const b = pipeline('b', { wishes: [wish('a', 'x')] });
+  const all = new Map([waiting([]), b]);
+  expect(findOfferCycle(all, 'a')).toBeUndefined();
+  expect(findWaitCycle(all, 'a')).toEqual(['a/ready', 'b/deploy', 'a/deploy', 'a/ready']);
+  expect(findWaitCycle(all, 'b')).toEqual(['b/deploy', 'a/deploy', 'a/ready', 'b/deploy']);
+  const after = pipeline('a', {
+    offers: [{ name: 'x' }],
+    actions: { deploy: deploy(), ready: { ...waitFor, needs: ['deploy'] } },
+  });
+  expect(findWaitCycle(new Map([after, b]), 'a')).toBeUndefined();
+  expect(findWaitCycle(new Map([waiting([]), pipeline('b', {})]), 'a')).toBeUndefined();
 });
