@@ -5,6 +5,7 @@ import { over } from '../domain/excess';
 import { workflowIds } from '../domain/ids';
 import { STATE_LIMITS } from '../domain/limits';
 import { describeMove, listExported } from '../domain/offers/moved';
+import { noteWithdrawn } from '../domain/offers/withdrawals';
 import { toPipelineDocument, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
 import { refuseApply } from '../domain/pipeline/refuseApply';
 import type { Refusal } from '../domain/pipeline/refusal';
@@ -18,7 +19,7 @@ import { paragraphs } from '../domain/markdown';
 import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
 import type { ApplyOutcome, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplyResult } from './api';
-import type { Temporal } from './connection';
+import { WORKER_TIMEOUT_MS, type Temporal } from './connection';
 import { noteOfferCycle, requireNoOfferCycle } from './offerCycles';
 import { findBoard } from './offers';
 import type { ClientOptions } from './options';
@@ -41,6 +42,7 @@ export const applyPipeline = (
     refusal: (state, groups) => refuseApply(state, spec, groups, acting.actor, acting.permitted),
     check: async (previous) => [
       ...(await requireNoOfferCycle(workflows, spec)),
+      ...(await noteUsed(workflows, spec)),
       ...(await requireValidConfigs(options, spec, acting.actor, previous)),
     ],
   });
@@ -99,8 +101,24 @@ export async function importPipeline(
   return changePipeline(workflows, options, {
     ...{ update: 'import', spec: document.spec, acting, what: { document } },
     refusal: (state, groups) => refuseImport(state, document, groups, acting.actor, acting.permitted),
-    check: async () => [...(await noteMove(workflows, document)), ...(await noteOfferCycle(workflows, document.spec))],
+    check: async () => [
+      ...(await noteMove(workflows, document)),
+      ...(await noteUsed(workflows, document.spec)),
+      ...(await noteOfferCycle(workflows, document.spec)),
+    ],
   });
+}
+
+/** Offers in use that a file withdraws. */
+async function noteUsed(workflows: Workflows, { pipeline, offers = [] }: PipelineSpec): Promise<readonly string[]> {
+  const { client } = workflows.temporal;
+  const declared = offers.map(({ name }) => name);
+  try {
+    const board = await client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () => findBoard(client, pipeline));
+    return noteWithdrawn(board, declared);
+  } catch {
+    return ['its offers did not answer: it is not known whether other pipelines use offers that the file withdraws'];
+  }
 }
 
 /** The facts about offers that the file does not bring. A pipeline that does not answer counts as one that knows no user. */

@@ -1,4 +1,5 @@
-import type { Offer, OfferBoard } from './board';
+import { joinWords, plural } from '../text';
+import { listUsers, parseUser, type Offer, type OfferBoard } from './board';
 
 /** A deploy of another pipeline, and an offer that it uses and that is withdrawn. */
 export interface Withdrawal {
@@ -68,3 +69,32 @@ export const unpackNotified = ({ users }: Pick<OfferBoard, 'users'>, packed: Pac
       }),
     ),
   );
+
+/** The largest number of users, and of pipelines, that a note names. */
+const NAMED_IN_NOTE = 10;
+
+/**
+ * Offers in use that the next file of their pipeline withdraws, each with its users and the pipelines that are undeployed for it; in words.
+ * @param declared the offers of that file
+ */
+export const noteWithdrawn = (board: OfferBoard | null, declared: readonly string[]): readonly string[] =>
+  (board?.offers ?? []).flatMap(({ name, withdrawing }) => {
+    const users = board === null || withdrawing || declared.includes(name) ? [] : listUsers(board, name);
+    if (users.length === 0) return [];
+    const follow = users.filter(({ pins }) =>
+      pins.some(({ uses }) => uses.some(({ offer, undeploys }) => offer === name && undeploys)),
+    );
+    const gone = [...new Set(follow.map(({ user }) => parseUser(user)?.pipeline ?? user))];
+    const ends =
+      gone.length === 0
+        ? ''
+        : `; Conveyor now undeploys ${nameSome(gone)}, as the wish says (onWithdraw: undeploy), unless the offer is back in the file before`;
+    return [
+      `its file withdraws ${name}, which is used by ${plural(users.length, 'deploy')} of other pipelines: ${nameSome(users.map(({ user }) => user))}${ends}`,
+    ];
+  });
+
+function nameSome(names: readonly string[]): string {
+  const more = names.length - NAMED_IN_NOTE;
+  return joinWords([...names.slice(0, NAMED_IN_NOTE), ...(more > 0 ? [`${more} more`] : [])], 'and');
+}

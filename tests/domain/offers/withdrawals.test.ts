@@ -7,7 +7,13 @@ import {
   pinOffers,
   type OfferBoard,
 } from '../../../domain/offers/board';
-import { listWithdrawals, packNotified, planNotices, unpackNotified } from '../../../domain/offers/withdrawals';
+import {
+  listWithdrawals,
+  noteWithdrawn,
+  packNotified,
+  planNotices,
+  unpackNotified,
+} from '../../../domain/offers/withdrawals';
 
 const made = (name: string) => ({ name, value: {}, to: ['*'] });
 const offered = makeOffers(
@@ -69,4 +75,30 @@ test('the next history knows who was notified, in little room', () => {
   const packed = packNotified(board, told);
   expect(unpackNotified(board, packed)).toEqual(told);
   expect(JSON.stringify(packed).length).toBeLessThan(64 * 1024);
+});
+
+describe('a file that withdraws offers', () => {
+  const useBy = (user: string, more: object = {}) => ({
+    ...{ user, release: 1, uses: [{ offer: 'vpc', seq: 1, paths: [], ...more }] },
+  });
+  const used = [
+    useBy('shop/deploy', { undeploys: true }),
+    useBy('shop/web', { undeploys: true }),
+    useBy('auth/deploy'),
+  ].reduce(pinOffers, offered);
+
+  test('is noted with the users of these offers, and the pipelines that are undeployed for it', () => {
+    expect(noteWithdrawn(used, ['dns'])).toEqual([
+      'its file withdraws vpc, which is used by 3 deploys of other pipelines: auth/deploy, shop/deploy and shop/web; Conveyor now undeploys shop, as the wish says (onWithdraw: undeploy), unless the offer is back in the file before',
+    ]);
+    const many = Array.from({ length: 12 }, (_, n) => useBy(`p${n}/deploy`)).reduce(pinOffers, offered);
+    expect(noteWithdrawn(many, [])).toEqual([expect.stringMatching(/: p0\/deploy, .* and 2 more$/)]);
+  });
+
+  test('is not noted if nothing uses them, if they are withdrawn already, or if there are none', () => {
+    expect(noteWithdrawn(offered, [])).toEqual([]);
+    expect(noteWithdrawn(used, ['vpc', 'dns'])).toEqual([]);
+    expect(noteWithdrawn(declareOffers(used, []), [])).toEqual([]);
+    expect(noteWithdrawn(null, [])).toEqual([]);
+  });
 });
