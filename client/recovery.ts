@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow';
 import { workflowIds } from '../domain/ids';
+import { findNewestRelease } from '../domain/offers/moved';
 import { isOpenStatus } from '../domain/openStatus';
 import type { RecoveredFacts } from '../domain/pipeline/document';
 import { pickIdentity } from '../domain/artifact';
@@ -8,6 +9,7 @@ import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
 import { formatTime } from '../domain/text';
 import { WORKER_TIMEOUT_MS, isUnanswered } from './connection';
+import { findBoard } from './offers';
 import { newestReleases } from './visibility';
 
 /** The remains of a pipeline whose workflow has ended. */
@@ -96,13 +98,23 @@ async function findMissingReleases(
   state: PipelineState | null,
 ): Promise<RecoveredFacts> {
   const listed = (await newestReleases(client, pipeline)).filter((number) => number <= MAX_NUMBER);
-  let nextNumber = Math.max(state?.nextNumber ?? 1, ...listed.map((number) => number + 1));
+  const offering = await findOfferingRelease(client, pipeline);
+  let nextNumber = Math.max(state?.nextNumber ?? 1, offering + 1, ...listed.map((number) => number + 1));
   const late: number[] = [];
   while (await workflowExists(client, workflowIds.release(pipeline, nextNumber))) late.push(nextNumber++);
   const known = new Set([...(state?.active ?? []), ...(state?.history ?? [])].map(({ number }) => number));
   const missed = [...listed, ...late].filter((number) => !known.has(number) && number >= (state?.nextNumber ?? 1));
   const releases = await Promise.all(missed.map((number) => recoverRelease(client, pipeline, number)));
   return { nextNumber, releases: releases.flatMap((release) => release ?? []) };
+}
+
+/** The newest release that the offers of a pipeline know: users may keep them for longer than Temporal keeps the releases. */
+async function findOfferingRelease(client: Client, pipeline: string): Promise<number> {
+  const board = await client
+    .withDeadline(Date.now() + WORKER_TIMEOUT_MS, () => findBoard(client, pipeline))
+    .catch((error: unknown) => (isUnanswered(error) ? Promise.reject(error as Error) : null));
+  const newest = board === null ? 0 : findNewestRelease(board);
+  return newest <= MAX_NUMBER ? newest : 0;
 }
 
 /** No pipeline ever counts this far. A larger number in a stranger's id would leave no numbers for later releases. */

@@ -27,6 +27,14 @@ export function listExported(board: OfferBoard | null): ExportedOffers | undefin
   return { made: board.offers.map(describeOffer), users: users.slice(0, max), more: Math.max(0, users.length - max) };
 }
 
+/** The highest number of a release of the pipeline itself that its offers know; 0 if there is none. Later ones must not have lower numbers. */
+export const findNewestRelease = ({ offers, changes, removed = [], newest = [] }: OfferBoard): number =>
+  Math.max(
+    0,
+    ...[...changes, ...removed, ...newest].map(({ release }) => release),
+    ...offers.flatMap(({ release, notMadeBy, changedBy }) => [release, notMadeBy?.release ?? 0, changedBy ?? 0]),
+  );
+
 /** The records of a pipeline that are imported. */
 interface MovedPipeline {
   readonly pipeline: string;

@@ -1,5 +1,6 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
+import { makeOffers, NO_OFFERS, type OfferBoard } from '../../domain/offers/board';
 import { findPriorRecords } from '../../client/recovery';
 import { SealCodec } from '../../client/seal';
 
@@ -13,18 +14,26 @@ const [started, completed, failed] = [
 const NOBODY = Object.assign(new Error('no poller'), { code: 9, details: 'no poller', metadata: {} });
 
 /** A server with a terminated pipeline of this history, of which no worker says how it stands. */
-const clientOf = (events: readonly object[], payloadCodecs: readonly PayloadCodec[] = []): Client => {
+const clientOf = (
+  events: readonly object[],
+  payloadCodecs: readonly PayloadCodec[] = [],
+  board?: OfferBoard | Error,
+): Client => {
   const handle = {
     describe: async () => ({ status: { name: 'TERMINATED' } }),
     query: () => Promise.reject(NOBODY),
     fetchHistory: async () => ({ events }),
   };
-  const gone = { describe: () => Promise.reject(new WorkflowNotFoundError('gone', 'release', undefined)) };
+  const isGone = () => Promise.reject(new WorkflowNotFoundError('gone', 'release', undefined));
+  const gone = { describe: isGone, query: isGone };
+  const offers = {
+    query: () => (board instanceof Error ? Promise.reject(board) : board ? Promise.resolve(board) : isGone()),
+  };
   return {
     options: { namespace: 'default', loadedDataConverter: { ...defaultDataConverter, payloadCodecs } },
     withDeadline: (_: number, call: () => unknown) => call(),
     workflow: {
-      getHandle: (id: string) => (id.startsWith('pipeline/') ? handle : gone),
+      getHandle: (id: string) => (id.startsWith('pipeline/') ? handle : id.startsWith('offers/') ? offers : gone),
       list: async function* () {},
     },
     workflowService: { getWorkflowExecutionHistory: async () => ({ history: { events } }) },
@@ -46,6 +55,23 @@ test.each([
   ['that could not continue', [started, completed, failed]],
 ])('one %s continues with what its last history began with', async (_, events) => {
   expect(await findPriorRecords(clientOf(events), 'kv')).toMatchObject({ state: BOOKS, found: { nextNumber: 7 } });
+});
+
+describe('one whose offers are still used', () => {
+  const made = { release: 40, action: 'deploy', made: [{ name: 'vpc', value: {}, to: ['*'] }], declared: ['vpc'] };
+  const board = makeOffers(NO_OFFERS, made, '');
+
+  test('continues after the releases that its offers know, so that they take its next values', async () => {
+    const found = await findPriorRecords(clientOf([started, completed, failed], [], board), 'kv');
+    expect(found?.found.nextNumber).toBe(41);
+    const removed = { ...board, removed: [{ release: 52, action: 'deploy' }] };
+    const after = await findPriorRecords(clientOf([started, completed, failed], [], removed), 'kv');
+    expect(after?.found.nextNumber).toBe(53);
+  });
+
+  test('is not given numbers while no worker says what its offers know', async () => {
+    await expect(findPriorRecords(clientOf([started, completed, failed], [], NOBODY), 'kv')).rejects.toBe(NOBODY);
+  });
 });
 
 test('one that is paused through Temporal is not lost, and no other takes its place', async () => {
