@@ -58,8 +58,8 @@ interface LookParts {
   readonly stays: number;
 }
 
-/** A deploy that has waited for so long looks for a circle at each so many looks, and no longer than this; ms. */
-const [CHASES_AFTER_MS, CHASES_EACH, CHASE_MS] = [300_000, 20, 5_000];
+/** A deploy that has waited for so long looks for a circle, again after each such time, and no longer than this; ms. */
+const [CHASES_AFTER_MS, CHASES_EACH_MS, CHASE_MS] = [300_000, 600_000, 5_000];
 /** Offers and their users may change between a look and the message after it, so both are tried at most this many times. */
 const TRIES = 3;
 
@@ -81,7 +81,7 @@ export function createOfferLooks({ client, clock, boards, stays: places }: LookP
       const nextMs = untilNextLook(waitedMs, intervalMs, `${ask.user}/${ask.release} ${info.attempt}`);
       // An answer was given just now. If answers keep changing, each would be an event in the history.
       if (seen !== null && info.attempt === 1) throw stillWaiting(seen, nextMs);
-      let chases = waitedMs >= CHASES_AFTER_MS && info.attempt % CHASES_EACH === 0;
+      let chases = isChaseDue(waitedMs, nextMs);
       const look = async (): Promise<WishAnswer | undefined> => {
         const answer = await judgeNow(boards, ask);
         if (answer.kind === 'satisfied') return answer;
@@ -130,6 +130,10 @@ export function createOfferLooks({ client, clock, boards, stays: places }: LookP
     },
   };
 }
+
+/** At the first looks of each period. Attempts do not count: each new reason begins with the first again, and reasons may change for ever. */
+const isChaseDue = (waitedMs: number, untilNextMs: number): boolean =>
+  waitedMs >= CHASES_AFTER_MS && (waitedMs - CHASES_AFTER_MS) % CHASES_EACH_MS < 2 * untilNextMs;
 
 const WAITING = { kind: 'waiting' } as const;
 

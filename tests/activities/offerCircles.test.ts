@@ -32,7 +32,7 @@ const TO_BREAK =
 const NAMED = `${UNMADE}; these deploys wait for each other: ${CIRCLE}; ${TO_BREAK}`;
 
 const minutes = (count: number): number => count * 60_000;
-const look = (world: OfferWorld, seen: string, { waited = 10, attempt = 20, ...more } = {}) =>
+const look = (world: OfferWorld, seen: string, { waited = 5, attempt = 2, ...more } = {}) =>
   world
     .look(
       {
@@ -60,17 +60,24 @@ test('a deploy that has waited for minutes names the circle in which it waits, a
   const world = givenCircle();
   expect(await look(world, UNMADE)).toEqual({ kind: 'waiting', reason: NAMED, unmet: [VPC] });
   expect(await look(world, NAMED)).toBe(NAMED);
-  expect(await look(world, NAMED, { attempt: 21 })).toBe(NAMED);
+  expect(await look(world, NAMED, { waited: 6 })).toBe(NAMED);
 });
 
 test.each([
   ['has not waited for long', { waited: 4 }],
-  ['looked for one a few looks ago', { attempt: 21 }],
+  ['looked for one a few looks ago', { waited: 6, attempt: 20 }],
 ])('a deploy that %s looks for no circle', async (_, when) => {
   const world = givenCircle();
   expect(await look(world, UNMADE, when)).toBe(UNMADE);
   expect(world.queries).toEqual(['offers registry']);
 });
+
+test.each([15, 25, 305])(
+  'a deploy that has waited for %d minutes looks for one, however often its reason has changed',
+  async (waited) => {
+    expect(await look(givenCircle(), UNMADE, { waited, attempt: 2 })).toMatchObject({ reason: NAMED });
+  },
+);
 
 test('a circle is no longer named once it is broken', async () => {
   const world = givenCircle();
