@@ -792,6 +792,8 @@ export interface PlanView {
   }[];
   /** The offers of other pipelines that it needs, as they are at present; missing if it needs none, or Conveyor did not say. */
   readonly wishes?: readonly PlannedWish[];
+  /** Users of its own offers that these will not fit, so that it waits for them; missing if there are none. Types of values do not count. */
+  readonly unfit?: UnfitUsers;
   /** Every check in full, even if the file refers to a ready check. */
   readonly checks: readonly { readonly name: string; readonly rule: string }[];
   readonly finishesAt: string | null;

@@ -49,6 +49,7 @@ export function renderPlan(plan: PlanReport, reader: View): string {
       ],
       blockTable(heading, rows, 'no phase', view).split('\n'),
       wishRows(plan, colors),
+      unfitRows(plan, colors),
       checkRows(plan.checks, view, colors),
       experienceRows(plan, view, colors),
       plan.warnings.map((warning) => `${colors.yellow('⚠')} ${warning.code}: ${warning.message}`),
@@ -65,6 +66,17 @@ function wishRows({ wishes = [] }: PlanReport, colors: Colors): string[] {
   return rows.length === 0
     ? []
     : [`${colors.bold('Waits for')}, at present; the times do not include this`, ...alignRows(rows)];
+}
+
+/** The users of its own offers that make it wait. */
+function unfitRows({ unfit }: PlanReport, colors: Colors): string[] {
+  if (unfit === undefined) return [];
+  const rows = unfit.users.map(({ offer, user, why }) => [`  ${user}`, `${why} (${offer})`]);
+  const more = unfit.more > 0 ? [[`  and ${unfit.more} more`, '']] : [];
+  return [
+    `${colors.bold('Waits for users of its offers')}, at present, until they fit`,
+    ...alignRows([...rows, ...more]),
+  ];
 }
 
 /** A long rule is not cut: it continues on the next line. */

@@ -57,7 +57,7 @@ export const planCommand: Register = (program, cli) => {
         noteScriptsOff(io, [read]);
         noteAssumptions(io, read);
         const [name, action] = findDeployAction(spec, options.action);
-        const { deploy, wishes, warnings } = await findPresentWishes(io, connect, spec, [name, action]);
+        const { deploy, wishes, unfit, warnings } = await findPresentWishes(io, connect, spec, [name, action]);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);
         const units =
@@ -75,7 +75,12 @@ export const planCommand: Register = (program, cli) => {
           io,
           output,
           {
-            ...{ ...planned, warnings: [...planned.warnings, ...warnings], ...(wishes && { wishes }) },
+            ...{
+              ...planned,
+              warnings: [...planned.warnings, ...warnings],
+              ...(wishes && { wishes }),
+              ...(unfit && { unfit }),
+            },
             ...{ ...timesMet(spec, action, nowMs, planned.finishesAt), ...experience(io, spec, past) },
           },
           {

@@ -85,6 +85,16 @@ export function planRestored(
   return { made: 'made' in resolved ? resolved.made : [], elsewhere: listOffersElsewhere(spec, action) };
 }
 
+/** The offers of a file before their artifacts are known: placeholders of these stand for texts. */
+export const planUnfilled = (spec: Deploys & Pick<PipelineSpec, 'offers'>, action: string): OfferPlan => ({
+  action,
+  made: listOffersAfter(spec, action).map(({ name, version, value, to }) => ({
+    ...{ name, value, to },
+    ...(version === undefined ? {} : { version }),
+  })),
+  elsewhere: listOffersElsewhere(spec, action),
+});
+
 const planOfferRemoval = (spec: Deploys & Pick<PipelineSpec, 'offers'>, action: string): OfferPlan => ({
   ...{ action, made: [], elsewhere: listOffersElsewhere(spec, action) },
   removes: { offers: listOffersAfter(spec, action).map(({ name }) => name), deploys: listDeploys(spec) },

@@ -58,10 +58,11 @@ export const summarizeOffers = (
       };
     });
 
-/** A board that satisfies the same wishes; it has no users. */
+/** A board that satisfies the same wishes. Its users are as answers show them: the types that they wish for are unknown. */
 export const toBoard = ({ offers, changes }: PipelineOffers): OfferBoard => ({
   ...NO_OFFERS,
   changes,
+  users: toUsers(offers),
   offers: offers.flatMap(
     ({ name, version, state, seq, since, release, action, value, to, withdrawing, notMadeBy }): Offer[] =>
       seq === null || since === null || release === null || action === null || value === null
@@ -76,6 +77,17 @@ export const toBoard = ({ offers, changes }: PipelineOffers): OfferBoard => ({
           ],
   ),
 });
+
+const toUsers = (offers: PipelineOffers['offers']): OfferUser[] =>
+  offers.flatMap(({ name, users }) =>
+    users.map(({ user, pins }) => ({
+      user,
+      pins: pins.map(({ release, seq, range, parts }) => ({
+        release,
+        uses: [{ offer: name, seq, paths: parts, ...(range === null ? {} : { version: range }) }],
+      })),
+    })),
+  );
 
 function listDetails(board: OfferBoard, declared: readonly OfferSpec[], isInRange: RangeTest): OfferDetails[] {
   const unmade = declared.filter(({ name }) => !board.offers.some((offer) => offer.name === name));

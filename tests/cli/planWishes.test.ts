@@ -41,13 +41,17 @@ const answers = (id: string, ...offers: readonly OfferDetails[]): PipelineOffers
 
 /** A plan, where each of these pipelines has an offer of this version, or does not answer. */
 function plan(known: Readonly<Record<string, PipelineOffers | 'silent'>>, ...argv: readonly string[]) {
+  return planFile(file, known, argv);
+}
+
+function planFile(path: string, known: Readonly<Record<string, PipelineOffers | 'silent'>>, argv: readonly string[]) {
   const offers: ConveyorClient['offers'] = (name) => {
     const found = known[name];
     if (found === 'silent') return Promise.reject(conveyorError('no-worker', { id: name }));
     return found ? Promise.resolve(found) : Promise.reject(conveyorError('unknown-pipeline', { pipeline: name }));
   };
   const history = () => Promise.resolve([]);
-  return run(['plan', file, '--now', '2026-11-23T09:00Z', ...argv], { client: { offers, history }, env });
+  return run(['plan', path, '--now', '2026-11-23T09:00Z', ...argv], { client: { offers, history }, env });
 }
 const made = { network: answers('network', offer('place', '2.3.0')), dns: answers('dns', offer('zone', '1.0.0')) };
 
@@ -93,4 +97,40 @@ test('a plan needs no server that answers', async () => {
   const { wishes, warnings } = JSON.parse(out) as PlanReport;
   expect([code, wishes]).toEqual([0, undefined]);
   expect(warnings.map(({ code: of }) => of)).toContain('unread-offers');
+});
+
+test('users of its own offers for which the deploy would wait are named, each with its reason', async () => {
+  const own = join(folder, 'network.yaml');
+  writeFileSync(
+    own,
+    `pipeline: network
+owners: [user:alice]
+artifacts: { executable: { finder: manual } }
+offers: [{ name: place, version: "3.0.0", value: { id: "\${executable.version}" } }]
+actions:
+  deploy:
+    type: deploy
+    inputs: [executable]
+    with: { pushType: twine, config: { jobs: [shop-x] }, phases: [{ scope: "*", amount: 100% }] }
+`,
+  );
+  const pin = (range: string | null, parts: readonly string[]) => ({ release: 4, seq: 4, range, parts, behind: false });
+  const users = [
+    { user: 'auth/deploy', behind: false, pins: [pin('>=2', ['id'])] },
+    { user: 'mail/deploy', behind: false, pins: [pin(null, ['job'])] },
+    { user: 'shop/deploy', behind: false, pins: [pin('^2', [])] },
+  ];
+  const known = { network: answers('network', { ...offer('place', '2.3.0'), users }) };
+  const planned = (...argv: string[]) => planFile(own, known, ['--units', units, ...argv]);
+  const [{ out: text }, { out: json }] = [await planned(), await planned('-o', 'json')];
+  expect((JSON.parse(json) as PlanReport).unfit).toEqual({
+    users: [
+      { offer: 'place', user: 'mail/deploy', why: 'uses job' },
+      { offer: 'place', user: 'shop/deploy', why: 'wishes for ^2' },
+    ],
+    more: 0,
+  });
+  expect(text).toContain('Waits for users of its offers, at present, until they fit\n');
+  expect(text).toMatch(/^ {2}shop\/deploy +wishes for \^2 \(place\)$/m);
+  expect((await plan(made, '-o', 'json')).out).not.toContain('unfit');
 });
