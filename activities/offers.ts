@@ -126,7 +126,8 @@ async function makeRestored(
   const name = file && (await findEarlierName(client, { ...by, pipeline }, file));
   const restored = file && name ? planRestored(file, name, artifacts) : { made: [], elsewhere: [] };
   // Even if nothing is made, the changes of earlier releases are over, and so are their offers.
-  return makeDeclared(client, boards, pipeline, { ...by, ...restored });
+  const formerly = name === undefined || name === by.action ? {} : { formerly: name };
+  return makeDeclared(client, boards, pipeline, { ...by, ...restored, ...formerly });
 }
 
 /** The file of a release; undefined if Temporal does not know it. Its history is read, which needs no worker. */

@@ -131,6 +131,8 @@ export interface MakeMessage extends PlacedRelease {
   readonly removes?: OfferRemoval;
   /** The offers that other deploys of its file make. An offer of this deploy that is nowhere is no longer made. Missing from earlier versions. */
   readonly elsewhere?: readonly string[];
+  /** The name that the deploy had when it made the offers that it restores, if it was another. */
+  readonly formerly?: string;
 }
 
 /**
@@ -175,9 +177,9 @@ const dropOwn = (board: OfferBoard, by: MakeMessage): OfferBoard => ({
 });
 
 /** Whether a deploy no longer makes an offer that it made before. */
-const isDropped = (offer: Offer, { action, made, elsewhere, ...by }: MakeMessage): boolean =>
+const isDropped = (offer: Offer, { action, formerly, made, elsewhere, ...by }: MakeMessage): boolean =>
   elsewhere !== undefined &&
-  offer.action === action &&
+  [action, formerly].includes(offer.action) &&
   ![...made.map(({ name }) => name), ...elsewhere].includes(offer.name) &&
   !comesBefore(by, offer) &&
   !comesAfter(offer.notMadeBy, by);
@@ -386,6 +388,7 @@ export const isMakeMessage = (value: unknown): value is MakeMessage =>
   areTexts(value['declared']) &&
   (isMissing(value['removes']) || isOfferRemoval(value['removes'])) &&
   (isMissing(value['elsewhere']) || areTexts(value['elsewhere'])) &&
+  (isMissing(value['formerly']) || isText(value['formerly'])) &&
   Array.isArray(value['made']) &&
   value['made'].every(isMadeOffer);
 

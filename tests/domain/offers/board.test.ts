@@ -410,3 +410,11 @@ test('a rollback of a user to which an offer is no longer given keeps its pin, s
   const stranger = pinOffers(narrowed, { ...asked!.pin, user: 'mail/deploy' });
   expect(listUsers(stranger, 'vpc').map(({ user }) => user)).toEqual(['auth/deploy']);
 });
+
+test('a rollback of a renamed deploy marks the offers that it made under its earlier name and no longer makes', () => {
+  const back = { release: 3, action: 'ship', made: [], declared: ['vpc'], elsewhere: [] };
+  expect(makeOffers(offered, { ...back, formerly: 'deploy' }, AT).offers).toMatchObject([
+    { notMadeBy: { release: 3 } },
+  ]);
+  expect(makeOffers(offered, back, AT).offers).toEqual(offered.offers);
+});

@@ -11,7 +11,8 @@ import { stories, type Story } from './stories/story';
  * 4. in the end everything that is satisfied is deployed,
  * 5. and both sides agree on the pins,
  * 6. files with a circle of deploys are refused, with the circle,
- * 7. an offer that the version that runs does not make is marked, and no other.
+ * 7. an offer that the version that runs does not make is marked, and no other,
+ * 8. each value that a running version uses has a pin, or people know that it has none.
  *
  * `STORIES=50000 STORY_SEED=7 npx jest tests/domain/offers/stories` plays others.
  */
@@ -40,6 +41,7 @@ const MOMENTS: readonly (readonly [string, RegExp])[] = [
   ['a value is nowhere', /no value of it is known/],
   ['a deploy is stopped halfway', /: unpin somewhere/],
   ['a person ends a use', /: end-use/],
+  ['a deploy is renamed', /is renamed/],
   ['a circle is refused', /is refused: /],
   ['a rollback or an emergency does not make an offer that is used', /, not made by \d+/],
   ['a release is terminated', /is terminated/],

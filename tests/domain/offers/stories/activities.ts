@@ -2,6 +2,8 @@ import {
   beginChange,
   declareOffers,
   isBoardEmpty,
+  isOfferForUser,
+  isUsedBy,
   makeOffers,
   pickRelease,
   pinOffers,
@@ -30,6 +32,8 @@ import {
 import { listDeclaredOffers, planRestored, type KnownOffers } from '../../../../domain/offers/ofPipeline';
 import { refusePin } from '../../../../domain/offers/pinRefusal';
 import { hideUsers, type OfferedBoard } from '../../../../domain/offers/readBoard';
+import { findFormerName } from '../../../../domain/pipeline/specChange';
+import type { PipelineSpec } from '../../../../domain/spec/pipeline';
 import { sameJson } from '../../../../domain/json';
 import type { Artifact } from '../../../../domain/artifact';
 import { isInRange } from '../../../../sdk/versions';
@@ -121,6 +125,24 @@ export function* pin(
   return null;
 }
 
+/** As `pinAnyway` of activities/offerBoards.ts. @returns the offers that it reports, as `p0/o1` */
+export function* pinLate(
+  world: World,
+  by: Omit<PinMessage, 'uses'>,
+  granted: readonly GrantedOffer[],
+): Flow<ReadonlySet<string>> {
+  const reported = new Set<string>();
+  yield* pin(world, by, granted);
+  for (const { from, use } of granted) {
+    const board = yield* find(world, from);
+    const made = board?.offers.find(({ name }) => name === use.offer);
+    const isKnown = board && made && (isOfferForUser(made, by.user) || isUsedBy(board, use.offer, by.user));
+    const isFull = board && refusePin(board, { ...by, uses: [use] }) === 'full';
+    if (!isKnown || isFull) reported.add(`${from}/${use.offer}`);
+  }
+  return reported;
+}
+
 function* update(
   world: World,
   pipeline: string,
@@ -198,15 +220,23 @@ export function* makeRestored(
   { of, artifacts, ...by }: PlacedRelease & { action: string; artifacts: readonly Artifact[]; of: number | null },
 ): Flow {
   const input = of === null ? undefined : world.runs.get(`${pipeline}/${of}`)?.input;
-  const restored = input ? planRestored(input.spec, by.action, artifacts) : { made: [], elsewhere: [] };
-  yield* makeDeclared(world, pipeline, { ...by, ...restored });
+  const present = world.runs.get(`${pipeline}/${by.release}`)?.input.spec;
+  const name = input && present ? findNameThen(input.spec, present, by.action) : by.action;
+  const restored = input ? planRestored(input.spec, name, artifacts) : { made: [], elsewhere: [] };
+  const formerly = name === by.action ? {} : { formerly: name };
+  yield* makeDeclared(world, pipeline, { ...by, ...restored, ...formerly });
 }
+
+const findNameThen = (then: PipelineSpec, now: PipelineSpec, action: string): string =>
+  then.actions[action]?.type === 'deploy' ? action : findFormerName(then.actions, now.actions, action);
 
 export interface KnownAsk {
   readonly pipeline: string;
   readonly wishes: readonly Wish[];
   readonly pushType: string;
   readonly before: readonly { readonly release: number; readonly action: string }[];
+  /** The file of the release that asks. */
+  readonly by: PipelineSpec;
   readonly needsPresent: boolean;
   readonly isPrompt: boolean;
 }
@@ -233,11 +263,15 @@ const ATTEMPTS = [5, 4, 3, 2, 1];
 function findEarlier(
   world: World,
   pipeline: string,
-  { before, pushType }: Pick<KnownAsk, 'before' | 'pushType'>,
+  { before, pushType, by }: Pick<KnownAsk, 'before' | 'pushType' | 'by'>,
 ): KnownOffers['earlier'] {
   for (const { release, action } of before) {
-    const all = ATTEMPTS.map((attempt) => world.deploys.get(`${pipeline}/${release}/${action}/${attempt}`));
-    const found = all.find((one) => one !== undefined);
+    const findAs = (name: string) =>
+      ATTEMPTS.map((attempt) => world.deploys.get(`${pipeline}/${release}/${name}/${attempt}`)).find(
+        (one) => one !== undefined,
+      );
+    const then = world.runs.get(`${pipeline}/${release}`)?.input.spec;
+    const found = findAs(action) ?? (then && findAs(findNameThen(then, by, action)));
     if (found?.spec.pushType === pushType) return { ...found.spec, granted: found.granted };
   }
   return null;

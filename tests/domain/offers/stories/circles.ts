@@ -1,4 +1,4 @@
-import type { Draft } from './drafts';
+import { nameDeploy, type Draft } from './drafts';
 import { Broken } from './oracle';
 
 /** Whether files are refused for a circle exactly if there is one, and for a real one. */
@@ -20,15 +20,21 @@ function awaitedBy(drafts: readonly Draft[], node: string): string[] {
   const wished = draft.wishes
     .filter((wish) => wish.for.includes(deploy))
     .flatMap(({ from, offer }) => {
-      const made = drafts.find((one) => one.name === from)?.offers.find((one) => one.name === offer);
-      return made ? [`${from}/d${made.after}`] : [];
+      const other = drafts.find((one) => one.name === from);
+      const made = other?.offers.find((one) => one.name === offer);
+      return other && made ? [`${from}/${nameDeploy(other, made.after)}`] : [];
     });
-  return [...(draft.chained && deploy > 0 ? [`${name}/d${deploy - 1}`] : []), ...wished];
+  return [...(draft.chained && deploy > 0 ? [`${name}/${nameDeploy(draft, deploy - 1)}`] : []), ...wished];
 }
 
 /** Takes away deploys that wait for none of the others, until none is left, or a circle. */
 function isCircular(drafts: readonly Draft[]): boolean {
-  for (let left = drafts.flatMap(({ name, deploys }) => deploys.map((_, deploy) => `${name}/d${deploy}`)); ;) {
+  for (
+    let left = drafts.flatMap((draft) =>
+      draft.deploys.map((_, deploy) => `${draft.name}/${nameDeploy(draft, deploy)}`),
+    );
+    ;
+  ) {
     const next = left.filter((node) => awaitedBy(drafts, node).some((other) => left.includes(other)));
     if (next.length === left.length) return next.length > 0;
     left = next;

@@ -7,6 +7,8 @@ export interface Draft {
   readonly name: string;
   /** The push type of each deploy `d0`, `d1`, … */
   readonly deploys: readonly string[];
+  /** The first letters of their names: `d`, and `e` for one that was renamed. */
+  readonly letters: readonly string[];
   /** Each deploy needs the one before. */
   readonly chained: boolean;
   readonly offers: readonly DraftOffer[];
@@ -54,6 +56,7 @@ const some = <T>(list: readonly T[], bits: number): T[] => list.filter((_, index
 export function buildDrafts(seeds: readonly DraftSeed[], isTwisted: boolean): Draft[] {
   const bare = seeds.map(({ deploys, chained, offers }, index): Draft => ({
     ...{ name: `p${index}`, deploys: Array.from({ length: deploys }, () => 'twine'), chained, wishes: [] },
+    letters: Array.from({ length: deploys }, () => 'd'),
     offers: offers.map((at, nth) => draftOffer(`o${nth}`, deploys, at)),
   }));
   return bare.map((draft, index) =>
@@ -124,6 +127,10 @@ const CHANGES = {
   'change used parts': inWish((wish, at) => ({ ...wish, parts: some(PARTS, at) })),
   'remove wish': (draft: Draft, at: number): Draft => ({ ...draft, wishes: without(draft.wishes, at) }),
   'add wish': withWish,
+  rename: (draft: Draft, at: number): Draft => ({
+    ...draft,
+    letters: change(draft.letters, at, (letter) => (letter === 'd' ? 'e' : 'd')),
+  }),
   'change push type': (draft: Draft, at: number): Draft => ({
     ...draft,
     deploys: change(draft.deploys, at, (type) => (type === 'twine' ? 'kube' : 'twine')),
@@ -136,7 +143,7 @@ export type ChangeKind = keyof typeof CHANGES | 'nothing';
 export const CHANGE_WEIGHTS: Readonly<Record<ChangeKind, number>> = {
   ...{ nothing: 2, 'raise major': 4, 'raise minor': 1, 'change parts': 4, 'remove offer': 2, 'add offer': 2 },
   ...{ 'move offer': 1, 'narrow offer': 1, 'change range': 3, 'change used parts': 2, 'remove wish': 2, 'add wish': 2 },
-  'change push type': 1,
+  ...{ 'change push type': 1, rename: 2 },
 };
 
 export const changeDraft = (
@@ -158,33 +165,41 @@ const VALUES = {
   'net.size': () => ({ net: { size: 24 } }),
 };
 
-export function toSpec({ name, deploys, chained, offers, wishes }: Draft): PipelineSpec {
+/** `d0`, or `e0` once it was renamed. */
+export const nameDeploy = ({ letters }: Pick<Draft, 'letters'>, index: number): string =>
+  `${letters[index] ?? 'd'}${index}`;
+
+/** A deploy by its place in the file, whatever its name: `p0/0` for `p0/e0`. */
+export const toPlace = (user: string): string => user.replace(/\/[de]/, '/');
+
+export function toSpec(draft: Draft): PipelineSpec {
+  const { name, deploys, chained, offers, wishes } = draft;
   const actions = deploys.map((pushType, index) => {
     const used = wishes.filter((wish) => wish.for.includes(index));
     const texts = used.flatMap(({ from, offer, parts }) => parts.map((part) => `\${wishes.${from}.${offer}.${part}}`));
     const action: DeployAction = {
       ...DEPLOY,
-      needs: chained && index > 0 ? [`d${index - 1}`] : [],
+      needs: chained && index > 0 ? [nameDeploy(draft, index - 1)] : [],
       with: { ...DEPLOY.with, pushType, config: Object.fromEntries(texts.map((text, nth) => [`c${nth}`, text])) },
     };
-    return [`d${index}`, action] as const;
+    return [nameDeploy(draft, index), action] as const;
   });
   return {
     ...{ ...BASE, pipeline: name, actions: Object.fromEntries(actions) },
-    ...(offers.length === 0 ? {} : { offers: offers.map((offer) => toOfferSpec(name, offer)) }),
-    ...(wishes.length === 0 ? {} : { wishes: wishes.map(toWishSpec) }),
+    ...(offers.length === 0 ? {} : { offers: offers.map((offer) => toOfferSpec(draft, offer)) }),
+    ...(wishes.length === 0 ? {} : { wishes: wishes.map((wish) => toWishSpec(draft, wish)) }),
   };
 }
 
-const toOfferSpec = (pipeline: string, { name, after, major, minor, parts, to }: DraftOffer): OfferSpec => ({
-  ...{ name, after: `d${after}`, version: `${major}.${minor}.0`, to: [...to] },
+const toOfferSpec = (draft: Draft, { name, after, major, minor, parts, to }: DraftOffer): OfferSpec => ({
+  ...{ name, after: nameDeploy(draft, after), version: `${major}.${minor}.0`, to: [...to] },
   value: Object.assign(
     {},
-    ...PARTS.filter((part) => parts.includes(part)).map((part) => VALUES[part](`${pipeline}.${name}`)),
+    ...PARTS.filter((part) => parts.includes(part)).map((part) => VALUES[part](`${draft.name}.${name}`)),
   ) as OfferSpec['value'],
 });
 
-const toWishSpec = ({ from, offer, range, for: deploys }: DraftWish): WishSpec => ({
-  ...{ from, offer, for: deploys.map((index) => `d${index}`) },
+const toWishSpec = (draft: Draft, { from, offer, range, for: deploys }: DraftWish): WishSpec => ({
+  ...{ from, offer, for: deploys.map((index) => nameDeploy(draft, index)) },
   ...(range === null ? {} : { version: range }),
 });

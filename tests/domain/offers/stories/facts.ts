@@ -2,6 +2,7 @@ import type { Boards, OfferPlan } from '../../../../domain/offers/judge';
 import { parseUser, type Offer, type OfferBoard } from '../../../../domain/offers/board';
 import { findDeployOffers } from '../../../../domain/offers/ofPipeline';
 import { skipsTheQueue } from '../../../../domain/release/urgent';
+import { toPlace } from './drafts';
 import type { Cause } from './boards';
 import { listWished } from './oracle';
 import type { Run } from './releases';
@@ -123,12 +124,12 @@ export class Facts {
     const { spec, trigger, number, place = number } = run.input;
     if (trigger.kind === 'follow-on') return;
     const isSource = (one: Deploy): boolean =>
-      one.brings.user === `${spec.pipeline}/${action}` &&
+      toPlace(one.brings.user) === toPlace(`${spec.pipeline}/${action}`) &&
       !['rollback', 'follow-on'].includes(one.run.input.trigger.kind) &&
       one.artifacts.every(({ version }) => artifacts.some((its) => its.version === version)) &&
       one.result?.outcome === 'succeeded';
-    const source = trigger.kind === 'rollback' ? [...this.world.deploys.values()].findLast(isSource)?.run : run;
-    const plan = source && findDeployOffers(source.input, action, artifacts).plan;
+    const source = trigger.kind === 'rollback' ? [...this.world.deploys.values()].findLast(isSource) : { run, action };
+    const plan = source && findDeployOffers(source.run.input, source.action, artifacts).plan;
     if (plan || trigger.kind === 'rollback') this.recordDropped(run, action, plan ?? { made: [], elsewhere: [] });
     for (const { name, ...offer } of plan?.made ?? []) {
       const key = `${spec.pipeline}/${name}`;
@@ -146,7 +147,12 @@ export class Facts {
     const has = [...made.map(({ name }) => name), ...elsewhere];
     for (const [key, last] of this.made) {
       const [pipeline = '', offer = ''] = key.split('/');
-      if (pipeline === spec.pipeline && last.action === action && place >= last.place && !has.includes(offer))
+      if (
+        pipeline === spec.pipeline &&
+        toPlace(`/${last.action}`) === toPlace(`/${action}`) &&
+        place >= last.place &&
+        !has.includes(offer)
+      )
         this.dropped.set(key, { by: id, place });
     }
   }

@@ -1,6 +1,6 @@
 import { retryAction } from '../../../../domain/release/state';
 import { checkApply } from './circles';
-import { buildDrafts, changeDraft, toSpec, type Draft } from './drafts';
+import { buildDrafts, changeDraft, nameDeploy, toSpec, type Draft } from './drafts';
 import { Broken } from './oracle';
 import type { Pipe } from './pipes';
 import type { Run } from './releases';
@@ -52,8 +52,19 @@ export class Play {
     checkApply(file.name, circle, [...others, file]);
     world.log(circle ? `${file.name} is refused: ${circle.join(' → ')}` : `${file.name} is applied: ${describe(file)}`);
     if (circle) return;
+    this.rename(world.files.get(file.name), file);
     world.files.set(file.name, file);
     this.files.set(file.name, file);
+  }
+
+  /** The units of a deploy that was renamed are the same. */
+  private rename(before: Draft | undefined, file: Draft): void {
+    file.letters.forEach((letter, index) => {
+      if (before === undefined || before.letters[index] === letter) return;
+      const [old, now] = [before, file].map((one) => `${file.name}/${nameDeploy(one, index)}`) as [string, string];
+      this.world.log(`${old} is renamed ${now}`);
+      this.world.rename(old, now);
+    });
   }
 
   private listPipes(): Pipe[] {
@@ -222,7 +233,8 @@ function retry(runs: readonly Run[], n: number): void {
 }
 
 /** A file in one line. */
-function describe({ deploys, chained, offers, wishes }: Draft): string {
+function describe(draft: Draft): string {
+  const { deploys, chained, offers, wishes } = draft;
   const made = offers.map(
     ({ name, after, major, minor, parts, to }) =>
       `${name} ${major}.${minor} {${parts.join()}} after d${after}${to.join() === '*' ? '' : ` to ${to.join()}`}`,
@@ -231,6 +243,8 @@ function describe({ deploys, chained, offers, wishes }: Draft): string {
     ({ from, offer, range, for: by, parts }) =>
       `${from}/${offer} ${range ?? ''}{${parts.join()}} for d${by.join('+d')}`,
   );
-  const order = deploys.map((type, at) => `d${at}${type === 'twine' ? '' : ` (${type})`}`).join(chained ? ' → ' : ', ');
+  const order = deploys
+    .map((type, at) => `${nameDeploy(draft, at)}${type === 'twine' ? '' : ` (${type})`}`)
+    .join(chained ? ' → ' : ', ');
   return [order, `offers ${made.join(', ') || 'nothing'}`, `wishes for ${wished.join(', ') || 'nothing'}`].join('; ');
 }

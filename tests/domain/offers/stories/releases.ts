@@ -28,7 +28,17 @@ import {
 import { skipsTheQueue } from '../../../../domain/release/urgent';
 import type { DeployAction } from '../../../../domain/spec/pipeline';
 import { NOW } from '../../../builders/pipelineWorld';
-import { judge, makeDeclared, makeRestored, pin, readOffers, send, takeOffers as take, type Ask } from './activities';
+import {
+  judge,
+  makeDeclared,
+  makeRestored,
+  pin,
+  pinLate,
+  readOffers,
+  send,
+  takeOffers as take,
+  type Ask,
+} from './activities';
 import type { Flow, Task } from './tasks';
 import type { World } from './world';
 
@@ -293,6 +303,7 @@ function* takeAnyway(
   const ask = {
     ...{ pipeline: spec.pipeline, wishes, pushType: action.with.pushType, needsPresent: !isAgain },
     before: releases.map((release) => ({ release, action: name })),
+    by: spec,
   };
   for (const isPrompt of [true, false]) {
     const known = yield* readOffers(run.world, { ...ask, isPrompt });
@@ -313,8 +324,7 @@ function* takeAnyway(
 }
 
 function* pinAnyway(run: Run, by: Parameters<typeof pin>[1], granted: readonly GrantedOffer[]): Flow {
-  yield* pin(run.world, by, granted);
-  run.world.watch.pinnedLate(by, granted);
+  run.world.watch.pinnedLate(by, granted, yield* pinLate(run.world, by, granted));
 }
 
 function* deployAdmitted(

@@ -1,4 +1,4 @@
-import { isBoardEmpty, type OfferBoard, type OfferChange } from '../../../../domain/offers/board';
+import { isBoardEmpty, parseUser, type OfferBoard, type OfferChange } from '../../../../domain/offers/board';
 import { findDeployOffers, listDeclaredOffers } from '../../../../domain/offers/ofPipeline';
 import { hasActionEnded } from '../../../../domain/release/nextActions';
 import { doesFit, isSame, isSatisfied, listUses, listWished, must } from './oracle';
@@ -48,6 +48,9 @@ function checkBoard(world: World, name: string, board: OfferBoard): void {
 /** The pins of a user whose last deploy has left one version everywhere belong to that. */
 function checkPins(world: World, name: string, board: OfferBoard): void {
   for (const { user, release, offer, seq } of listUses(board)) {
+    const { pipeline = '', action = '' } = parseUser(user) ?? {};
+    // It was renamed.
+    if (world.pipes.get(pipeline)?.state?.spec.actions[action] === undefined) continue;
     if (!world.facts.isClean(user) || world.facts.isLeft(name, user, release)) continue;
     const isRun = world
       .listRunning()

@@ -3,6 +3,7 @@ import { parseUser, type OfferBoard, type PinMessage } from '../../../../domain/
 import { matchesAny } from '../../../../domain/pattern';
 import { skipsTheQueue } from '../../../../domain/release/urgent';
 import type { Cause } from './boards';
+import { toPlace } from './drafts';
 import type { Facts } from './facts';
 import {
   describeBoard,
@@ -138,7 +139,7 @@ export class Watch {
     const pushType = deploy?.type === 'deploy' ? deploy.with.pushType : '';
     const earlier = [trigger.of, lastRelease].flatMap((release) =>
       [...this.world.deploys.values()].filter(
-        (one) => one.brings.user === `${spec.pipeline}/${action}` && one.brings.release === release,
+        (one) => toPlace(one.brings.user) === toPlace(`${spec.pipeline}/${action}`) && one.brings.release === release,
       ),
     );
     const isKnown = listWished(spec, action).every(({ from, offer: name, paths }) => {
@@ -157,17 +158,27 @@ export class Watch {
     must(3, !isKnown, () => `${id}/${action} (${trigger.kind}) does not begin, although its values are known`);
   }
 
-  /** The pin of a deploy that has begun already has arrived, except for offers that are gone. */
-  pinnedLate({ user, release }: Omit<PinMessage, 'uses'>, granted: readonly GrantedOffer[]): void {
+  /** The pin of a deploy that has begun already has arrived. @param unpinned the offers that people know to have no pin, as `p0/o1` */
+  pinnedLate(
+    { user, release }: Omit<PinMessage, 'uses'>,
+    granted: readonly GrantedOffer[],
+    unpinned: ReadonlySet<string>,
+  ): void {
     this.facts.pinnedLate(user, release);
     const isOf = ({ brings }: Deploy): boolean => brings.granted === granted;
     const brings: Running | undefined = [...this.world.deploys.values()].find(isOf)?.brings;
-    for (const { from, use } of brings ? granted : [])
-      if (
-        listUses(this.world.host(from).board ?? { users: [] }).some(
-          (one) => one.user === user && one.release === release && one.offer === use.offer,
-        )
-      )
-        brings?.pinned.add(`${from}/${use.offer}`);
+    for (const { from, use } of granted) {
+      const isPinned = listUses(this.world.host(from).board ?? { users: [] }).some(
+        (one) => one.user === user && one.release === release && one.offer === use.offer,
+      );
+      const key = `${from}/${use.offer}`;
+      const isEnded = this.facts.endedUses.has(`${user} ${release} at ${from}`);
+      must(
+        8,
+        isPinned || isEnded || unpinned.has(key),
+        () => `${user} ${release} has no pin of ${key}, and nobody knows`,
+      );
+      if (isPinned) brings?.pinned.add(key);
+    }
   }
 }

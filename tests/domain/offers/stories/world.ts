@@ -99,8 +99,14 @@ export class World {
     return known;
   }
 
+  rename(old: string, now: string): void {
+    this.fleets.set(now, this.fleet(old));
+    // The pins of a name that the file no longer has stay (docs/design/offers.md#ends).
+    for (const user of [old, now]) this.facts.doubt(user);
+  }
+
   listUnits(): Unit[] {
-    return [...this.fleets.values()].flatMap((units) => [...units.values()]);
+    return [...new Set(this.fleets.values())].flatMap((units) => [...units.values()]);
   }
 
   /** The versions that run on at least one unit. */
