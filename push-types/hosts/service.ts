@@ -2,25 +2,22 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Hono } from 'hono';
-import { concurrencyGate, judgeTargets, prometheusQuery, remoteJudge, tasksOf, type Query } from '../../sdk';
+import { judgeTargets, prometheusQuery, remoteJudge, tasksOf, type Query } from '../../sdk';
 import { Memory } from '../../sdk/updates';
 import { guardReads } from '../guardReads';
 import type { Balancer } from './balancer';
 import { HostFleet } from './fleet';
 import { createHaproxy } from './haproxy';
 import { createHook } from './hook';
-import type { HostApp, HostWorld } from './hostDeploy';
+import { rememberWorlds } from './hostWorlds';
 import { createFiller, fillVariables, type Host, type Inventory } from './inventory';
 import { loadInventory } from './loadInventory';
 import { addMetrics } from './metrics';
 import { Packages } from './packages';
-import type { HostPort } from './port';
 import { hostsPushType, type HostsJudge } from './pushType';
 import { SeenLog } from './seenLog';
 import type { InventoryFile } from './settings';
 import type { HostsState } from './slots';
-import { openSsh2 } from './ssh2Port';
-import { openSystemSsh } from './systemSsh';
 
 export interface HostsServiceOptions {
   readonly inventory: string;
@@ -70,7 +67,7 @@ export async function openHostsService(options: HostsServiceOptions): Promise<Ho
     onLook: (host, restarts) => seen.note(host, restarts, Date.now()),
     onBegin: (host) => seen.forget(host),
   });
-  const makeWorld = rememberWorlds(options, { file, packages, balancer });
+  const makeWorld = rememberWorlds({ ...options, file, packages, balancer });
   const listHosts = (): readonly Host[] => [...loaded.inventory.units.values()].flat();
   const list = (): void => {
     fleet.setHosts(new Map([...loaded.inventory.units].map(([unit, hosts]) => [unit, hosts.map(makeWorld)])));
@@ -155,55 +152,6 @@ function openBalancer({ balancer }: InventoryFile, readInventory: () => Inventor
 
 const countMostOut = ({ mostOut }: InventoryFile, size: number): number =>
   typeof mostOut === 'number' ? mostOut : tasksOf({ percent: Math.max(1, Number.parseInt(mostOut, 10)) }, size);
-
-interface WorldParts {
-  readonly file: InventoryFile;
-  readonly packages: Packages;
-  readonly balancer: Balancer | null;
-}
-
-/** One world for each host, as long as its line of the inventory stays the same. */
-function rememberWorlds(
-  options: HostsServiceOptions,
-  { file, packages, balancer }: WorldParts,
-): (host: Host) => HostWorld {
-  const worlds = new Map<string, { readonly line: string; readonly world: HostWorld }>();
-  const connecting = concurrencyGate(file.ssh.connectsAtOnce);
-  const openPort = (host: Host): HostPort => {
-    if (file.ssh.transport === 'ssh2') return openSsh2(host, { ssh: file.ssh, connecting, env: options.env });
-    if (host.fingerprint !== undefined)
-      throw new Error(`${host.name} has a fingerprint, which only the transport ssh2 compares: use known_hosts`);
-    return openSystemSsh(host, { ssh: file.ssh, connecting, sockets: join(options.home, 'sockets') });
-  };
-  return (host) => {
-    const line = JSON.stringify(host);
-    const known = worlds.get(host.name);
-    if (known?.line === line) return known.world;
-    const world: HostWorld = {
-      ...{
-        name: host.name,
-        port: openPort(host),
-        app: fillApp(file.app, host),
-        balancer,
-        elapsed: readElapsed,
-        log: options.log,
-      },
-      getPackage: (version) => packages.get(version),
-      digest: (version) => packages.digest(version) ?? '',
-    };
-    worlds.set(host.name, { line, world });
-    return world;
-  };
-}
-
-function fillApp({ root, service, sudo, keep, shared, health, drain }: InventoryFile['app'], host: Host): HostApp {
-  return {
-    ...{ root, service: fillVariables(service, host), sudo, keep, shared, drainMs: drain },
-    health: health
-      ? { url: fillVariables(health.url, host), settleMs: health.settle, timeoutMs: health.timeout }
-      : null,
-  };
-}
 
 /** The Health Check Service judges if there is one, else this process does: by Prometheus, and without it by what it saw on the hosts. */
 function createHostsJudge({ prometheus, env }: HostsServiceOptions, seen: SeenLog): HostsJudge {

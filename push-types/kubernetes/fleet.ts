@@ -1,19 +1,17 @@
 import { ExtensionError } from '../../sdk';
 import { Memory, unfinished } from '../../sdk/updates';
+import { adoptUnit } from './adoptUnit';
 import type { ClusterWriter, KubeCluster } from './kubeCluster';
 import { claimWorkload } from './ownership';
 import { changePods, explainWait, restampPods, setPodGates } from './podChanges';
 import { putBack, replacePods } from './replacePods';
 import { forgetUnit, type KubeState } from './memory';
 import { readReplacement } from './records';
-import { syncPods } from './podSlots';
-import { restoreUpdates } from './restoreUpdates';
 import { hasStartedSince } from './podState';
-import { beginRestored, chooseSeats, isPodOverdue, judgeSeats, listSeats, SettleClock, type UnitRound } from './round';
+import { chooseSeats, isPodOverdue, judgeSeats, listSeats, SettleClock, type UnitRound } from './round';
 import { finishRound, isUnitOpen, markUnitAway } from './roundEnd';
 import { takeTemplateTurn } from './templateTurn';
 import { UnitLooks } from './unitLooks';
-import { adoptTemplate, readUnitVersion } from './unitMoves';
 import { readReplicaFailure, readUnit, type KubeUnit, type UnitLook } from './unitReader';
 
 export interface KubeFleetOptions {
@@ -208,21 +206,6 @@ export class KubeFleet {
     this.memory.save();
     this.saved = text;
   }
-}
-
-/** Brings the memory up to date with the objects. A unit that it does not know is restored from the records on them. */
-function adoptUnit(round: UnitRound): void {
-  const { state, name, unit, look, now } = round;
-  const isNew = state.units[name] === undefined;
-  if (isNew) {
-    const { version, update } = readUnitVersion(look.workload, unit.container);
-    state.units[name] = { version, update, starts: [], slots: [] };
-  }
-  adoptTemplate(state, name, look.workload, unit.container);
-  syncPods(state, name, look.pods, { unit, now, size: look.workload.size });
-  if (!isNew) return;
-  restoreUpdates(state, name, look.pods);
-  beginRestored(round);
 }
 
 /** Pods change in place once a replacement that an earlier mode has left behind is over. */

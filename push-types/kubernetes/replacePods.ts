@@ -80,7 +80,7 @@ async function removePod(pod: PodView, writer: ClusterWriter, dryRun = false): P
     if (pod.isReady) await evictPod(pod, writer, dryRun);
     else if (!dryRun) await writer.api.remove(pod.ref, { uid: pod.uid });
   } catch (error) {
-    // Another pod of this name is there already.
+    // Another pod of this name is already there.
     if (!isKubernetesError(error, 'NotFound', 'Conflict')) throw error;
   }
 }

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApplyOptions, ClusterConnection, CreateOptions, ObjectListing, PatchOptions } from './api';
 import { checkAnswer, readObject, refuseClusterAnswer } from './answers';
-import { isKubernetesError, type RequestWords } from './errors';
+import { describeCollection, describeOne } from './describeRequest';
+import { isKubernetesError } from './errors';
 import type { ClusterAccess } from './access';
 import { CLIENT_LIMITS, type ClientSettings } from './limits';
 import { createPace } from './limiter';
 import { listSchema, versionSchema, type KubeObject } from './objects';
 import { createRequester, type KubernetesRequester } from './requester';
-import { buildPath, formatRef, RESOURCES, type ObjectRef, type ResourceKind } from './resources';
+import { buildPath, RESOURCES, type ObjectRef, type ResourceKind } from './resources';
 import { openTransport } from './transport';
 import { watchObjects } from './watch';
 
@@ -183,34 +184,6 @@ async function readServerVersion(requester: KubernetesRequester): Promise<readon
   // Some platforms write the minor version as `28+`.
   return [Number.parseInt(major, 10), Number.parseInt(minor, 10)];
 }
-
-const describeOne = (
-  { cluster }: KubernetesRequester,
-  verb: string,
-  ref: ObjectRef,
-  subresource?: string,
-): RequestWords => ({
-  ...{ verb, cluster, target: `${subresource === undefined ? '' : `${subresource} of `}${formatRef(ref)}` },
-  right: { resource: nameResource(ref.kind, subresource), namespace: ref.namespace },
-});
-
-/** As a Role names it, with its group. */
-function nameResource(kind: ResourceKind, subresource?: string): string {
-  const { apiVersion, plural } = RESOURCES[kind];
-  const [group, version] = apiVersion.split('/');
-  return `${plural}${subresource === undefined ? '' : `/${subresource}`}${version === undefined ? '' : ` of ${group}`}`;
-}
-
-const describeCollection = (
-  { cluster }: KubernetesRequester,
-  verb: string,
-  kind: ResourceKind,
-  { namespace }: ObjectListing,
-): RequestWords => ({
-  ...{ verb, cluster },
-  target: `${RESOURCES[kind].plural}${RESOURCES[kind].namespaced ? ` in ${namespace ?? 'all namespaces'}` : ''}`,
-  right: { resource: nameResource(kind), namespace },
-});
 
 function buildQuery(parameters: Readonly<Record<string, string | number | undefined>>): string {
   const kept = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));

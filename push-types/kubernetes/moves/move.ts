@@ -76,7 +76,7 @@ export function planMove(situation: MoveSituation, kind: MoveKind): MoveStep {
   return kind.advance(situation, intent);
 }
 
-/** The template is there already: only the record may be missing. */
+/** The template is already there: only the record may be missing. */
 function recordUnit({ workload, target }: MoveSituation): MoveStep {
   if (isDeepStrictEqual(readUnitRecord(workload.annotations), target)) return { step: 'done' };
   return patchWorkload(workload, { annotations: { [UNIT_RECORD]: JSON.stringify(target) } }, {}, 'merge');

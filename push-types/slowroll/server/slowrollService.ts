@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Hono } from 'hono';
@@ -9,7 +9,6 @@ import { guardReads } from '../../guardReads';
 import { CohortLog } from './cohortLog';
 import { hashWords } from './hashPlace';
 import { HostLog } from './hostLog';
-import { HostTokens } from './hostTokens';
 import { addManifestRoutes } from './manifestServer';
 import { PackageStore } from './packageStore';
 import { readSigner } from './signManifest';
@@ -18,6 +17,7 @@ import { addSlowrollMetrics } from './slowrollMetrics';
 import { slowrollPushType, type SlowrollJudge } from './slowrollPushType';
 import { readSlowrollSettings, type SlowrollSettings } from './slowrollSettings';
 import { settleUpdates } from './trackDecision';
+import { WatchedTokens } from './watchedTokens';
 
 export interface SlowrollServiceOptions {
   /** The file of settings, and the folder of the memory. */
@@ -125,50 +125,6 @@ async function keepSettling(
       log(`a step failed, and is tried again: ${explainError(error)}`);
     }
     await delay(SETTLE_EVERY_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** The tokens of hosts, read again when their file changes. Hosts that are no longer in it do not count. */
-class WatchedTokens {
-  now: HostTokens | undefined;
-  private seen = '';
-
-  constructor(
-    private readonly path: string | undefined,
-    private readonly fleet: SlowrollFleet,
-    private readonly log: (line: string) => void,
-  ) {
-    if (path !== undefined) this.read(path);
-  }
-
-  refresh(): void {
-    if (this.path === undefined || this.look(this.path) === this.seen) return;
-    try {
-      this.read(this.path);
-      this.log(`${this.now?.count ?? 0} tokens`);
-    } catch (error) {
-      this.seen = this.look(this.path);
-      this.log(`the tokens of before stay: ${explainError(error)}`);
-    }
-  }
-
-  private read(path: string): void {
-    const seen = this.look(path);
-    const next = HostTokens.read(path);
-    // A file that is written in place is empty for a moment. Without hosts, every update would be done.
-    if (next.count === 0 && this.now !== undefined) throw new Error(`${path} has no token`);
-    this.now = next;
-    this.seen = seen;
-    this.fleet.keepListed(this.now.listHosts().has);
-  }
-
-  private look(path: string): string {
-    try {
-      const { mtimeMs, size, ino } = statSync(path);
-      return `${mtimeMs} ${size} ${ino}`;
-    } catch {
-      return 'gone';
-    }
   }
 }
 
