@@ -6,7 +6,7 @@ import type { Clock } from './clock';
 const [STAY_MS, EACH_MS] = [15_000, 1_000];
 /** The time until the next look of a wait whose last look has stayed. */
 export const AFTER_STAY_MS = 1_000;
-/** After this time, half a minute more is 2 % of a wait; ms. */
+/** After this time, half a minute more is 2% of a wait; ms. */
 const YOUNG_MS = 1_800_000;
 
 interface WatchParts {

@@ -40,7 +40,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   offers: {
     args: [],
     goals: {
-      'overhead of a hop': '< 5 %',
+      'overhead of a hop': '< 5%',
       'events that a satisfied wish adds': '≤ 14',
       'events of the offers for a deploy': '≤ 12',
       'events while': '0',

@@ -85,7 +85,7 @@ function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: strin
   const longest = Math.max(...[...all.keys()].map((name) => pathDown(all, name).length - 1));
   return [3, DEPTH, longest].map((depth) => {
     const found = walkDependents(dependents, library, depth).size;
-    return `depth ${depth}: ${found} of ${all.size} dependents, ${((100 * found) / all.size).toFixed(1)} %`;
+    return `depth ${depth}: ${found} of ${all.size} dependents, ${((100 * found) / all.size).toFixed(1)}%`;
   });
 }
 
@@ -98,7 +98,7 @@ function spread(targets: ReadonlyMap<string, readonly string[]>, programs: reado
   }).sort((a, b) => a - b);
   return [0.1, 0.25, 0.5, 0.75, 0.85, 0.95].map(
     (share) =>
-      `of ${counts.length} bugs ${share * 100} % reach at most ${counts[Math.floor(share * counts.length)]} programs`,
+      `of ${counts.length} bugs ${share * 100}% reach at most ${counts[Math.floor(share * counts.length)]} programs`,
   );
 }
 

@@ -70,8 +70,8 @@ async function frontFaaS(): Promise<void> {
   });
   writeFileSync(join(__dirname, '../docs/images/frontfaas-day.svg'), svg);
   for (const { hour, load, took } of releases)
-    console.log(`${hour}:00, load ${(100 * load).toFixed(0)} %: ${took} minutes`);
-  console.log(`highest CPU: ${(100 * Math.max(...minutes.map(({ cpu }) => cpu))).toFixed(1)} %`);
+    console.log(`${hour}:00, load ${(100 * load).toFixed(0)}%: ${took} minutes`);
+  console.log(`highest CPU: ${(100 * Math.max(...minutes.map(({ cpu }) => cpu))).toFixed(1)}%`);
 }
 
 void main();

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     ['memory of the process', `${ours.rssMb} MB`],
     ['one object a task', `${naive.ms} ms`],
     ['ratio of time', (naive.ms / ours.ms).toFixed(2)],
-    ['1 % and an hour of bake', `${bake.ms} ms`],
+    ['1% and an hour of bake', `${bake.ms} ms`],
     ['one object a task', `${naiveBake.ms} ms`],
     ['ratio of time', (naiveBake.ms / bake.ms).toFixed(1)],
     ['tasks with a controller', `${controlled}`],
@@ -69,7 +69,7 @@ function stepWorld(
   return { ms, events, violations: simulation.state.violations.length, rssMb };
 }
 
-/** A controller that approves at most 5 % of the job at once, called over the protocol without a socket. */
+/** A controller that approves at most 5% of the job at once, called over the protocol without a socket. */
 async function decide(tasks: number): Promise<{ worldMs: number; calls: number; naiveMs: number }> {
   let calls = 0;
   const app = serveTaskController('bench', {

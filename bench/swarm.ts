@@ -39,7 +39,7 @@ function main(): void {
     ['hosts, megabytes, of a piece', `${HOSTS}, ${MEGABYTES}, ${pieceBytes / MB}`],
     ['megabytes a second: a host, the source', `${UPLOAD}, ${SOURCE_UPLOAD}`],
     ...rows('without faults', simulated({}), alone),
-    ...rows('2 % lie, 5 % vanish, 5 % are slow, the source dies after 20 s', simulated(FAULTS), alone),
+    ...rows('2% lie, 5% vanish, 5% are slow, the source dies after 20 s', simulated(FAULTS), alone),
     ['a server alone that is never idle: the last', seconds(alone)],
   ]);
 }
@@ -51,7 +51,7 @@ function rows(name: string, report: SwarmReport & { readonly took: number }, alo
     ['… until the median host, 99 in 100, the last', [median, p99, last].map(seconds).join(', ')],
     ['… ratio to a server alone', (alone / last).toFixed(0)],
     ['… a piece was served by the source: mean, most', `${report.sourceMean.toFixed(2)}, ${report.sourceMost} times`],
-    ['… from the same rack, the same region, elsewhere', near.map((it) => `${Math.round(it * 100)} %`).join(', ')],
+    ['… from the same rack, the same region, elsewhere', near.map((it) => `${Math.round(it * 100)}%`).join(', ')],
     ['… thrown away since it did not fit', String(lies)],
     ['… decisions, time of this machine', `${decisions}, ${seconds(report.took)}`],
   ];

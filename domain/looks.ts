@@ -18,7 +18,7 @@ export const KEEPS_FAILING = 'keeps-failing';
 const FIRST_LOOK_MS = 5_000;
 
 /**
- * The time until the next look of a wait: at most a twentieth of its length so far, so that it ends at most 5 % late, or five seconds. All in ms.
+ * The time until the next look of a wait: at most a twentieth of its length so far, so that it ends at most 5% late, or five seconds. All in ms.
  * @param look its name; each takes another part of the second half of that time, so that waits that began together do not look together
  */
 export function untilNextLook(waitedMs: number, atMostMs: number, look: string): number {

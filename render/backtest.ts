@@ -36,7 +36,7 @@ export function backtestText({ pipeline, since, actions, plots }: BacktestReport
       ...formatTrials(one, view, wide),
     ]),
     '',
-    colors.dim('with bounds of 95 % confidence; bad deploys are known from rollbacks, reverts, emergencies and labels'),
+    colors.dim('with bounds of 95% confidence; bad deploys are known from rollbacks, reverts, emergencies and labels'),
     ...plots.map((file) => `plot: ${file}`),
   ].join('\n');
 }

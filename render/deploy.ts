@@ -132,7 +132,7 @@ const formatLandedLine = ({ landed, outcome }: DeployStatus): readonly [string, 
 
 function formatClassification({ classification, progress = null }: DeployStatus): string {
   if (classification === null || classification === 'success') return '';
-  return ` (${classification}${progress === null ? '' : ` at ${Math.round(progress * 100)} %`})`;
+  return ` (${classification}${progress === null ? '' : ` at ${Math.round(progress * 100)}%`})`;
 }
 
 function formatHolderLine({ heldBy, lock = null }: DeployStatus, view: View): readonly [string, string] | null {

@@ -15,7 +15,7 @@ export interface GateRuleTexts {
   readonly who: string;
   /** The share of them that passes, from 0 to 1. */
   readonly pass: number;
-  /** `12.5 %` */
+  /** `12.5%` */
   readonly share: string;
 }
 
@@ -39,7 +39,7 @@ const describeRule = ({ name, if: restraints, pass }: GateRule, nth: number): Ga
   who: restraints.length === 0 ? 'every user' : restraints.map(describeRestraint).join(' and '),
   pass,
   // A share has six decimals.
-  share: `${Number((pass * 100).toFixed(4))} %`,
+  share: `${Number((pass * 100).toFixed(4))}%`,
 });
 
 const describeRestraint = (restraint: Restraint): string =>

@@ -26,7 +26,7 @@ export function statisticsText(report: StatisticsReport, view: View, wide: boole
     ...(wide ? suspectLines(report, view) : []),
     '',
     colors.dim(
-      'with bounds of 95 % confidence; people also override and undo for other reasons, so shares are upper bounds',
+      'with bounds of 95% confidence; people also override and undo for other reasons, so shares are upper bounds',
     ),
     ...(since === null ? [] : [colors.dim(`releases that ended since ${clock(since, view)}`)]),
     ...(cut.length === 0 ? [] : [colors.yellow(cutWords(cut))]),

@@ -110,7 +110,7 @@ function errorRanges({ checkErrors: rows }: StatsReport): Figure {
   return {
     svg: ranges('errors of health checks', marked, scale, percent),
     legend: kinds.map(([, color, word]) => ({ color, word })),
-    note: 'upper bounds, with 95 % confidence',
+    note: 'upper bounds, with 95% confidence',
   };
 }
 
@@ -138,7 +138,7 @@ function timeRanges({ deployTimes: rows }: StatsReport): Figure {
     TIME_MARKS,
   );
   const marked = rows.map(({ category, p50Ms, p99Ms }) => {
-    const says = `${category}: half within ${formatDuration(p50Ms)}, 99 % within ${formatDuration(p99Ms)}`;
+    const says = `${category}: half within ${formatDuration(p50Ms)}, 99% within ${formatDuration(p99Ms)}`;
     const mark = { low: p50Ms, value: p50Ms, high: p99Ms, color: 'color0', says, label: formatDuration(p50Ms) };
     return { name: category, marks: [mark] };
   });

@@ -82,7 +82,7 @@ function deploySummaryLines({ deploys, failedAt }: HistorySummary): string[] {
   const good = (deploys.success + deploys['good-failure']) / total;
   const failures = `${plural(deploys['good-failure'], 'good failure')}, ${plural(deploys['bad-failure'], 'bad failure')}`;
   const counted = `${plural(total, 'deploy')}: ${deploys.success} succeeded, ${failures}`;
-  const percent = (share: number): string => `${Math.round(share * 100)} %`;
+  const percent = (share: number): string => `${Math.round(share * 100)}%`;
   return [
     `${counted}; ${(good * 100).toFixed(1)}% success or good failure`,
     ...(failedAt.length === 0 ? [] : [`failed after ${failedAt.map(percent).join(', ')} of the tasks`]),

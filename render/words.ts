@@ -183,11 +183,11 @@ export function triggerWords(release: Pick<ReleaseSummary, 'trigger' | 'rerunOf'
   ].join('');
 }
 
-/** `2 (5.0 %, 1.4–16.5 %)`, with `of` `2 of 40 (…)`. */
+/** `2 (5.0%, 1.4–16.5%)`, with `of` `2 of 40 (…)`. */
 export function shareWords({ count, of, share, low, high }: Share, more: '' | 'of' = ''): string {
   const percent = (part: number): string => (part * 100).toFixed(1);
   const counted = more === 'of' ? `${count} of ${of}` : count;
-  return share === null ? '–' : `${counted} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
+  return share === null ? '–' : `${counted} (${percent(share)}%, ${percent(low)}–${percent(high)}%)`;
 }
 
 /** `0.123` → `12.3%` */

@@ -57,7 +57,7 @@ const NAMES_THAT_STAY = [
 ];
 
 describe('a name leads to one thing', () => {
-  test('fewer than 6.5 % of the definitions share their name with another', () => {
+  test('fewer than 6.5% of the definitions share their name with another', () => {
     const places = placesOfDefinitions(product);
     const total = [...places.values()].flat().length;
     const shared = [...places].filter(([, files]) => files.length > 1);

@@ -77,7 +77,7 @@ export interface ConveyorWorker {
 }
 
 /**
- * A worker for workflows and activities. Heartbeats are sent at once instead of at 80 % of their timeout, so that the
+ * A worker for workflows and activities. Heartbeats are sent at once instead of at 80% of their timeout, so that the
  * successor of a killed worker continues at the same point; a cached workflow moves to another worker after a second.
  * Long, numerous and urgent activities have their own slots (domain/taskQueues.ts).
  */

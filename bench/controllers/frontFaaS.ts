@@ -33,9 +33,9 @@ const TASKS = 10_000;
 /** A release every three hours. */
 const EVERY_MINUTES = 180;
 const DAY_MINUTES = 1440;
-/** Keeps the rest below 75 %, with a margin for late measurements. */
+/** Keeps the rest below 75%, with a margin for late measurements. */
 const LIMIT = 0.72;
-/** From 40 % at night to two thirds at the peak, all running. */
+/** From 40% at night to two thirds at the peak, all running. */
 const BUSY = { cpuFactor: 1.32 };
 /** Ten minutes, give or take a fifth, for a task to fetch, stop, start and warm up. */
 const TIMINGS = { fetchMs: 300_000, stopMs: 60_000, startMs: 240_000 };

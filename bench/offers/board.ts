@@ -61,7 +61,7 @@ function listRows(title: string, board: OfferBoard): PrintRow[] {
   const pin = { user: nameUser(nth), release: 200, uses: board.users[nth]?.pins[0]?.uses ?? [] };
   const time = (work: () => unknown): string => `${timeMs(work).toFixed(2)} ms`;
   return [
-    [title, `${bytes} bytes, ${((100 * bytes) / OFFER_LIMITS.board.max).toFixed(1)} % of the limit`],
+    [title, `${bytes} bytes, ${((100 * bytes) / OFFER_LIMITS.board.max).toFixed(1)}% of the limit`],
     ['… each for itself, as earlier builds carried it', `${jsonBytes(board)} bytes`],
     ['… answer to a deploy that wishes', `${jsonBytes(hideUsers(board))} bytes, ${time(() => hideUsers(board))}`],
     [

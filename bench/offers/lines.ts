@@ -25,7 +25,7 @@ export function printLines(folder: string): void {
 
 const formatRow = ({ pipeline, all, without }: Counted): PrintRow => [
   `lines of ${pipeline}, with and without offers and wishes`,
-  `${all}, ${without} (+${((100 * (all - without)) / without).toFixed(0)} %)`,
+  `${all}, ${without} (+${((100 * (all - without)) / without).toFixed(0)}%)`,
 ];
 
 /** Each pipeline in the YAML files of a folder and below it. */

@@ -105,6 +105,6 @@ function listRows(shape: Shape, size: number, { wishes, byHand, atOnce }: Times)
     [`${shape}, ${size} services with wishes (min to max)`, format(wishes)],
     [shape === 'chain' ? '… one after the other by hand' : '… the first and then the others by hand', format(byHand)],
     ...atOnceRows,
-    [`overhead of a hop, ${shape} of ${size}`, `${(overMs / hops / 1000).toFixed(2)} s, ${percent.toFixed(1)} %`],
+    [`overhead of a hop, ${shape} of ${size}`, `${(overMs / hops / 1000).toFixed(2)} s, ${percent.toFixed(1)}%`],
   ];
 }

@@ -86,7 +86,7 @@ async function fill(boards: OfferBoards, count: number): Promise<PrintRow[]> {
     full,
   );
   const format = (bytes: number): string =>
-    `${bytes} bytes, ${((100 * bytes) / OFFER_LIMITS.board.max).toFixed(1)} % of the limit`;
+    `${bytes} bytes, ${((100 * bytes) / OFFER_LIMITS.board.max).toFixed(1)}% of the limit`;
   return [
     [`state of an offer with ${plural(full.users.length, 'user')}`, format(countBytes(full))],
     ['… while all of them deploy, computed', format(countBytes(all))],

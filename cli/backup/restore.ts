@@ -119,7 +119,7 @@ async function requireAbsent(placed: readonly RestoreItem[], { places, nowMs }: 
   // An unused name, so that two restores do not overwrite each other's files.
   const suffix = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
   throw conveyorError('restore-refused', {
-    why: `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already`,
+    why: `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} already there`,
     how: `move ${there.length === 1 ? 'it' : 'them'} away: ${there.map((path) => `mv ${asWord(path)} ${asWord(`${path}.${suffix}`)}`).join(' && ')}`,
   });
 }

@@ -90,7 +90,7 @@ function writeNew(file: string, text: string): void {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST')
       throw conveyorError('usage', {
-        text: `${file} exists already`,
+        text: `${file} already exists`,
         hint: 'choose another with --file; nothing was written',
       });
     throw conveyorError('usage', {

@@ -40,7 +40,7 @@ const job: Register = (group, cli) => {
         const { region, service = name, runs: version } = options;
         const tasks = countOption('--tasks', options.tasks, 100);
         const added = await createJobs(getSimulatorUrl(io), [{ name, region, service, tasks, version }]);
-        if (added.length === 0) printNote(io, `job ${name} exists already`);
+        if (added.length === 0) printNote(io, `job ${name} already exists`);
         return printJobs(io, output, (one) => one.name === name);
       }),
     );

@@ -107,7 +107,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
 }
 
 async function ensurePart(io: Io, part: StackPart, stop: AbortSignal, started: RunningPart[]): Promise<void> {
-  if (await part.isThere()) return printNote(io, `  ✔ ${part.name} at ${part.address} was there already`);
+  if (await part.isThere()) return printNote(io, `  ✔ ${part.name} at ${part.address} was already there`);
   if (part.port !== null) await requireOurs(part, part.port);
   const from = io.now();
   const running = { part, child: startChild(part.child) };

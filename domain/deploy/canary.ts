@@ -35,8 +35,8 @@ export function explainEmptyCanary(
   if (totals.some(({ targeted }) => targeted > 0)) return `${NONE}: those of ${names} are gone`;
   const isEverywhere = known.length > 0 && known.every((unit) => !unit.mixed && unit.version === version);
   return isEverywhere
-    ? `${NONE}: all of ${names} run ${version} already`
-    : `${NONE}: those of ${names} run ${version} already or belong to other canaries`;
+    ? `${NONE}: all of ${names} already run ${version}`
+    : `${NONE}: those of ${names} already run ${version} or belong to other canaries`;
 }
 
 const NONE = 'no task was left for the canary';

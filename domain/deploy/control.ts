@@ -122,10 +122,10 @@ export const whyOnlyPersons = (situation: DeploySituation): string | undefined =
 export const WITHOUT_PAST = 'cancel it, then deploy a good version';
 
 /** A removal brings no version. */
-export const NOT_BACK = 'an undeploy is not reverted: cancel it, then release the version that should run';
+export const NOT_BACK = 'an undeploy cannot be reverted: cancel it, then release the version that should run';
 
-const REVERTING = 'it is reverting; a revert can be paused, not stopped';
-const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;
+const REVERTING = 'it is reverting; a revert can be paused but not stopped';
+const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has already ${why} it`;
 
 type VerbRule = (situation: DeploySituation, input: CommandInput) => string | undefined;
 
@@ -148,7 +148,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   pause: {
     // A new pause takes back a resume that still waits for its verdict.
     refuse: ({ control: { paused, resuming } }) =>
-      paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'a person'} has paused it already` : undefined,
+      paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'a person'} has already paused it` : undefined,
     apply: (control, asked, { noRevert }) => ({
       ...control,
       paused: { by: 'operator', ...asked },
@@ -157,10 +157,10 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       accepted: null,
     }),
     effect: ({ reverting: isBack, removal }) => {
-      if (removal) return 'no further task is stopped';
+      if (removal) return 'it stops no further tasks';
       return isBack
-        ? 'the revert starts no further update'
-        : 'no further update starts; health checks continue, and may still revert it unless --no-revert was given';
+        ? 'the revert starts no further updates'
+        : 'no further updates start; health checks continue and can still revert it, unless --no-revert was given';
     },
   },
   resume: {
@@ -169,7 +169,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       if (acceptMissing && (control.paused.by !== 'timeout' || phase?.kind !== 'completion'))
         return 'only a completion phase that its update timeout has paused can end without tasks; leave other phases with skip-phase';
       if (control.paused.by === 'freeze') return 'it is frozen, and continues by itself once the pipeline is unfrozen';
-      return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
+      return control.resuming ? `${control.resuming.actor} has already resumed it` : undefined;
     },
     apply: (control, asked, { acceptMissing }) => ({
       ...control,
@@ -184,13 +184,13 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     },
   },
   cancel: {
-    refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
+    refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has already cancelled it` : undefined),
     apply: (control, asked) => ({ ...control, cancel: asked }),
     effect: ({ reverting: isBack, removal, canary }) => {
       if (removal) return 'it stops; tasks that are gone stay gone';
       if (canary && !isBack) return 'it stops; tasks that it updated go back, as at the end of any canary';
       return isBack
-        ? 'the revert stops unfinished, and the deploy ends as revert-failed'
+        ? 'the revert stops halfway, and the deploy ends as revert-failed'
         : 'it stops; tasks already updated stay on the new version';
     },
   },
@@ -199,10 +199,10 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     apply: (control, asked, { notBad }) =>
       control.revert ? control : applyRevert(control, { ...asked, notBad: notBad === true, paused: control.paused }),
     effect: (situation) => {
-      if (failsCanary(situation)) return 'its tasks go back already; it ends as reverted';
+      if (failsCanary(situation)) return 'its tasks are already going back; it ends as reverted';
       return isReverting(situation)
-        ? 'it is reverting already; nothing changes'
-        : withReason('every task that it updated goes back to its previous version', situation.ranEach ?? '');
+        ? 'it is already reverting; nothing changes'
+        : withReason('every task that it updated returns to its previous version', situation.ranEach ?? '');
     },
   },
   'skip-phase': {
@@ -211,7 +211,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       if (other !== undefined) return other;
       if (situation.phase?.kind === 'completion')
         return 'the completion phase cannot be skipped; cancel or revert instead';
-      if (situation.control.skipPhase) return 'the phase is being skipped already';
+      if (situation.control.skipPhase) return 'the phase is already being skipped';
       return inPhase(situation, input);
     },
     // This ends a pause that belongs to the phase alone.
@@ -227,7 +227,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     refuse: (situation, input) => {
       const other = otherPhase(situation, input);
       if (other !== undefined) return other;
-      if (situation.control.skipBake) return 'the bake of this phase is skipped already';
+      if (situation.control.skipBake) return 'the bake of this phase is already skipped';
       return situation.phase?.baked ? 'the bake of this phase is over' : inPhase(situation, input);
     },
     apply: (control, asked) => ({ ...control, skipBake: asked }),
@@ -236,7 +236,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   'skip-health-check': {
     refuse: ({ checks, control }, { check, for: span }) => {
       if (checks.length === 0) return 'it has no health checks';
-      if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is skipped already';
+      if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is already skipped';
       if (check === undefined || checks.includes(check)) return undefined;
       return `it has no check called ${check} (${checks.join(', ')})`;
     },
@@ -248,11 +248,11 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
   },
   'skip-window': {
     refuse: ({ control, atWindow }) => {
-      if (control.skipWindow) return `${control.skipWindow.actor} has skipped its window already`;
-      return atWindow ? undefined : 'it does not wait for its window';
+      if (control.skipWindow) return `${control.skipWindow.actor} has already skipped its window`;
+      return atWindow ? undefined : 'it is not waiting for a window';
     },
     apply: (control, asked) => ({ ...control, skipWindow: asked }),
-    effect: () => 'it continues outside its window until it ends; checks and bakes still apply',
+    effect: () => 'it ignores its window until it ends; checks and bakes still apply',
   },
 };
 

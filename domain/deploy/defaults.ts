@@ -12,5 +12,5 @@ export const DEFAULT_PACE = {
   post: [],
 };
 
-/** Without phases in the file: 1 %, 10 %, then all. */
+/** Without phases in the file: 1%, 10%, then all. */
 export const DEFAULT_AMOUNTS = [{ percent: 1 }, { percent: 10 }] as const;

@@ -68,7 +68,7 @@ function patternSteps(plan: DeployPlan, units: readonly Unit[]): Step[] {
 const countWrittenTasks = (phase: PhasePlan, unit: Unit): number =>
   'percent' in phase.amount ? (phase.amount.percent * unit.size) / 100 : countPlannedTasks(phase, unit);
 
-/** Steps that differ by this share of their mean count as equal: thirds are 33 %, 33 % and 34 %. */
+/** Steps that differ by this share of their mean count as equal: thirds are 33%, 33% and 34%. */
 const TOLERANCE = 0.2;
 
 /** Each step is exactly one region. */

@@ -25,7 +25,7 @@ export function endPhase(record: DeployRecord, phase: PhasePlan, end: PhaseEnd, 
   if (end !== 'current' && end !== 'empty') return closePhase(record, phase, end === 'away', nowMs);
   const isAway = end === 'empty' && record.skipped.length > 0;
   const skipped = isAway ? UNITS_AWAY : CURRENT;
-  const text = isAway ? `${phase.name}: ${skipped}` : `${phase.name} is current already`;
+  const text = isAway ? `${phase.name}: ${skipped}` : `${phase.name} is already current`;
   const passed = note(withPhase(record, Number(phase.key), { skipped }), nowMs, 'phase-current', text);
   return closePhase(passed, phase, isAway, nowMs);
 }

@@ -131,7 +131,7 @@ function checkPhasePercent(phase: PhasePlan, units: readonly Unit[]): PlanView['
 const MISLEADING_FACTOR = 2;
 
 /**
- * The effective percentage if, for these units, it is much more than written: 1 % of units with one task is all of them. Otherwise
+ * The effective percentage if, for these units, it is much more than written: 1% of units with one task is all of them. Otherwise
  * undefined. It needs the sizes of units, so `lint` checks it only if there is a fleet next to the file.
  */
 export function findMisleadingPercent(

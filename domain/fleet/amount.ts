@@ -12,7 +12,7 @@ const PERCENT = '0+\\.0*[1-9]\\d*|0*[1-9]\\d?(?:\\.\\d+)?|0*100(?:\\.0+)?';
 export const AMOUNT_PATTERN = `^\\s*(?:(${COUNT})|(${PERCENT})%)\\s*$`;
 const AMOUNT = new RegExp(AMOUNT_PATTERN);
 
-/** Reads `3` or `5%`. Returns undefined for anything else, for 0 and for more than 100 %. */
+/** Reads `3` or `5%`. Returns undefined for anything else, for 0 and for more than 100%. */
 export function parseAmount(text: string | number): Amount | undefined {
   const [, count, percent] = AMOUNT.exec(String(text)) ?? [];
   if (count !== undefined) return { count: Number(count) };

@@ -23,7 +23,7 @@ export function toKnownOutcome(
   return { isBad: isBad && !isEarly, foundAfterMs: foundAt === null ? null : foundAt - from };
 }
 
-/** A share with the bounds of its 95 % confidence interval (Wilson). */
+/** A share with the bounds of its 95% confidence interval (Wilson). */
 export interface Share {
   readonly of: number;
   readonly count: number;

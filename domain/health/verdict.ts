@@ -11,7 +11,7 @@ export interface CheckEvidence {
   readonly observed: number | null;
   /** The same metric for the side that they are compared with; null for simple thresholds. */
   readonly reference: number | null;
-  /** The limit in the unit of `observed`: 0.33 for an increase of 10 % over a reference of 0.3. */
+  /** The limit in the unit of `observed`: 0.33 for an increase of 10% over a reference of 0.3. */
   readonly threshold: number | null;
   /** The number of points on the new side that the verdict is based on. */
   readonly samples: number;

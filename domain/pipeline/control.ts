@@ -18,7 +18,7 @@ interface VerbOfPipeline {
 
 const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   hold: {
-    refuse: ({ held }) => (held ? `${held.actor} holds it already: ${held.reason}` : undefined),
+    refuse: ({ held }) => (held ? `${held.actor} already holds it: ${held.reason}` : undefined),
     apply: (state, input, nowMs) => ({ ...state, held: createHold(input, nowMs) }),
     effect: 'no deploy starts; builds, tests, running deploys and reverts continue',
   },

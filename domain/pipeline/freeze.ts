@@ -34,9 +34,9 @@ export const describeFreeze = ({ actor, until }: Pick<PipelineStopRecord, 'actor
 export function whyNotFreeze({ frozen }: PipelineState, { until }: CommandInput, nowMs: number): string | undefined {
   const untilMs = until === undefined ? Infinity : Date.parse(until);
   if (Number.isNaN(untilMs)) return `${until} is not a time; write it like 2026-12-27T06:00:00Z`;
-  if (untilMs <= nowMs) return `${until} is over already`;
+  if (untilMs <= nowMs) return `${until} is already over`;
   if (frozen === null || (until !== undefined && formatFreezeEnd(until) !== frozen.until)) return undefined;
-  return `${frozen.actor} has frozen it already: ${frozen.reason}`;
+  return `${frozen.actor} has already frozen it: ${frozen.reason}`;
 }
 
 /** The end as it is stored: in UTC, from any input. */

@@ -32,7 +32,7 @@ export function listDeployed({ spec, good, inherited, newestBegun, active, histo
 
 export function whyNotUndeploy(state: PipelineState): string | undefined {
   const underWay = undeployUnderWay(state);
-  if (underWay !== undefined) return `release ${underWay} undeploys it already`;
+  if (underWay !== undefined) return `release ${underWay} is already undeploying it`;
   return listDeployed(state).length === 0 ? 'nothing of it is deployed' : undefined;
 }
 

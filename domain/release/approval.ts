@@ -25,7 +25,7 @@ export function whyNotApprove({ by, notBy, rules }: ApprovalView, { actor = UNKN
   if (approve !== true) return undefined;
   if (actor === notBy)
     return rules ? `${actor} asked for it: others have to approve` : `${actor} pushed it: another owner has to approve`;
-  if (by.includes(actor)) return `${actor} has approved it already`;
+  if (by.includes(actor)) return `${actor} has already approved it`;
   const { max } = ACCESS_LIMITS.approvals;
   return by.length >= max ? `${max} people have approved it, and more are not counted` : undefined;
 }

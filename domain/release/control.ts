@@ -18,7 +18,7 @@ export function whyNotRelease(
 ): string | undefined {
   if (hasEnded(record) && !(verb === 'revert' && hasSomethingToUndo(record))) return 'it has ended';
   if (control.ending !== null && verb !== 'revert')
-    return `${control.ending.actor} has ${control.ending.revert ? 'reverted' : 'cancelled'} it already`;
+    return `${control.ending.actor} has already ${control.ending.revert ? 'reverted' : 'cancelled'} it`;
   return VERBS[verb].refuse(control, record, input);
 }
 
@@ -41,7 +41,7 @@ interface VerbOfRelease {
 
 const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
   pause: {
-    refuse: ({ paused }) => (paused ? 'it is paused already' : undefined),
+    refuse: ({ paused }) => (paused ? 'it is already paused' : undefined),
     apply: (control) => ({ ...control, paused: true }),
     effect: 'no further action starts, and running deploys pause',
   },
@@ -100,7 +100,7 @@ function whyNotPick(
     const by = known.approval.rules ? known.approval.by : (approvals[action] ?? []).map(({ actor }) => actor);
     return whyNotApprove({ ...known.approval, by }, input);
   }
-  if (picked) return `${picked.actor} has ${picked.approve ? 'approved' : 'rejected'} ${action} already`;
+  if (picked) return `${picked.actor} has already ${picked.approve ? 'approved' : 'rejected'} ${action}`;
   return known.pickBy === null ? `${action} does not wait for a person (it is ${known.state})` : undefined;
 }
 

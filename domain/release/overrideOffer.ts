@@ -9,7 +9,7 @@ export function whyNotOverrideOffer(record: ReleaseRecord, { action }: CommandIn
   if (action === undefined) return 'it needs a deploy as release/action';
   const known = record.actions[action];
   if (known === undefined) return `it has no action ${action}`;
-  if (known.override) return `${known.override.actor} has overridden it already`;
+  if (known.override) return `${known.override.actor} has already overridden it`;
   if (known.unfit) return undefined;
   if (known.state === 'blocked' && known.wishes?.some(({ state }) => state === 'waiting'))
     return `${action} lacks a value that only another pipeline can offer (${known.blockedBy ?? ''}): release that pipeline, or change the wish, apply it and release again`;

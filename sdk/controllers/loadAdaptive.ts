@@ -5,7 +5,7 @@ import type { Decide } from './conversation';
 export interface LoadLimit {
   /** Tasks of the job, whether or not they run. */
   readonly tasks: number;
-  /** The total use of all tasks, in fully busy tasks: 10 tasks at 40 % are 4. See `loadOf`. */
+  /** The total use of all tasks, in fully busy tasks: 10 tasks at 40% are 4. See `loadOf`. */
   readonly load: number;
   /** The utilisation that the others may reach while some are away: 0 to 1, such as 0.7. */
   readonly limit: number;

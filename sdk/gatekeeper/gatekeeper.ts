@@ -122,7 +122,7 @@ class WatchingGatekeeper implements Gatekeeper {
     if (at === undefined) return { pass, why: 'no rule is about this user' };
     const rule = watched.compiled.rules[at]?.rule.name ?? `rules[${at}]`;
     if (undecided) return { pass, rule, why: `${rule} cannot be decided: ${whyUndecided(user)}` };
-    const share = `${(watched.compiled.rules[at]?.rule.pass ?? 0) * 100} %`;
+    const share = `${(watched.compiled.rules[at]?.rule.pass ?? 0) * 100}%`;
     return { pass, rule, why: `${rule} lets ${share} pass, and this user is ${pass ? '' : 'not '}among them` };
   }
 

@@ -108,7 +108,7 @@ function findJobAlerts(
       .flatMap(({ points }) => points.map(([, value]) => value));
     const failing = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
     const percent = (failing * 100).toFixed(1);
-    const errors = failing > maxErrorRatio ? [`${percent} % of the requests to ${job.name} fail`] : [];
+    const errors = failing > maxErrorRatio ? [`${percent}% of the requests to ${job.name} fail`] : [];
     const down = job.unavailable > budgetOfJob(job) ? [`${job.unavailable} tasks of ${job.name} are down`] : [];
     return [...errors, ...down];
   });

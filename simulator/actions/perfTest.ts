@@ -101,11 +101,11 @@ interface MeasureResult {
 
 function judgeMeasure(measure: Measure, change: MeasuredChange, allowed: number): MeasureResult {
   const verdict = change.low > allowed ? 'worse' : change.high <= allowed ? 'fine' : 'unclear';
-  const interval = `95 % CI ${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)} %`;
+  const interval = `95% CI ${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)}%`;
   return {
     measure,
     verdict,
-    text: `${measure} ${formatSignedPercent(change.mean)} % (${interval}), limit ${percentText(allowed)} %`,
+    text: `${measure} ${formatSignedPercent(change.mean)}% (${interval}), limit ${percentText(allowed)}%`,
   };
 }
 

@@ -10,7 +10,7 @@ export interface TestedVersion {
   readonly errorRatio: number;
 }
 
-/** A difference between two versions, and its 95 % confidence interval. */
+/** A difference between two versions, and its 95% confidence interval. */
 export interface MeasuredChange {
   readonly mean: number;
   readonly low: number;
@@ -26,7 +26,7 @@ export interface RequestRecording {
   readonly requests: number;
 }
 
-/** Half the width of a 95 % interval, in standard errors. */
+/** Half the width of a 95% interval, in standard errors. */
 const SIGMAS = 1.96;
 
 /**

@@ -20,7 +20,7 @@ interface JobTraffic extends BudgetOf {
 
 /**
  * 15: the requests of a job that go to a version never exceed the capacity of its live tasks. A job is built to lose as many tasks as its budget
- * allows, so each task can carry the share of one of the others: with 100 tasks and a budget of 20, a version that gets 40 % needs 32 of them. The
+ * allows, so each task can carry the share of one of the others: with 100 tasks and a budget of 20, a version that gets 40% needs 32 of them. The
  * checker judges at every shift, and whenever a task is taken on purpose. A task that was live or being updated and was lost to a failure or to
  * maintenance counts as carrying, for the version on which it returns. So does a task that a growing job has still to start: no deploy can foresee
  * either, and another invariant guards the budget. The checker skips jobs of a single task, whose requests are lost while it is replaced, and jobs

@@ -1,7 +1,7 @@
 import type { Artifact } from '../../domain/artifact';
 import type { Commit, SimulationState } from '../state';
 
-/** Publishes the newest version of something for its finder. A version that is there already is not published again. */
+/** Publishes the newest version of something for its finder. A version that is already there is not published again. */
 export function publish(state: SimulationState, now: number, key: string, artifact: Omit<Artifact, 'name'>): void {
   const known = state.shelf.get(key)?.artifact;
   if (known?.version === artifact.version && known.digest === artifact.digest) return;

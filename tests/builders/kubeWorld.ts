@@ -32,7 +32,7 @@ export interface KubeWorldOptions extends FakeClusterOptions {
   readonly owner?: string;
   /** Whether looks come from watches, as in the product, or from lists of the moment. */
   readonly isViewed?: boolean;
-  /** A cluster that is there already, in place of a fake one of its own; its nodes are node-0 to node-7. */
+  /** A cluster that is already there, in place of a fake one of its own; its nodes are node-0 to node-7. */
   readonly shared?: SharedCluster;
 }
 

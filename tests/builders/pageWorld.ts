@@ -138,9 +138,9 @@ export const baking = (): ReleaseStatus =>
 export const running = (): DeployStatus =>
   deploy({
     accepts: {
-      pause: 'no further update starts; health checks continue, and may still revert it unless --no-revert was given',
+      pause: 'no further updates start; health checks continue and can still revert it, unless --no-revert was given',
       cancel: 'it stops; tasks already updated stay on the new version',
-      revert: 'every task that it updated goes back to its previous version',
+      revert: 'every task that it updated returns to its previous version',
       'skip-phase': 'the remaining updates of phase half are cancelled; the next phase covers them',
       'skip-bake': 'phase half continues without baking',
       'skip-health-check': 'the verdict of the check is shown, but does not count',

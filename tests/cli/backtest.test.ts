@@ -52,7 +52,7 @@ test('says of each check how often it erred, how fast it was, and which limit wo
   expect(code).toBe(0);
   expect(out).toContain('kvstore, deploy: 3 deploys since');
   expect(out).toContain("1 more deploy, past Temporal's retention");
-  expect(out).toMatch(/^errors +1 of 2 \(50\.0 %, 9\.5–90\.5 %\) +0 of 1 \(0\.0 %, 0\.0–79\.3 %\) +3m, p90 3m +0$/m);
+  expect(out).toMatch(/^errors +1 of 2 \(50\.0%, 9\.5–90\.5%\) +0 of 1 \(0\.0%, 0\.0–79\.3%\) +3m, p90 3m +0$/m);
   expect(out).toMatch(/^cpu +0 of 2 \(.*\) +– +– +1$/m);
   expect(out).toContain('errors with above: 0.1 would have erred 0 times instead of 1; 3 deploys prove little');
   expect(out).toMatch(/^kvstore\/3\/deploy +errors +✖ false positive +3m +succeeded after user:ana let errors pass$/m);

@@ -58,7 +58,7 @@ describe('init', () => {
   test('never overwrites a file', async () => {
     const ran = await run(['init', 'web', '--file', sound]);
     expect(ran.code).toBe(2);
-    expect(ran.err).toContain('exists already');
+    expect(ran.err).toContain('already exists');
     expect(readFileSync(sound, 'utf8')).toBe(SOUND);
   });
 });

@@ -23,7 +23,7 @@ test('a job of a newcomer is added once, and shown with what its tasks run', asy
   const { code, out } = await simulate('job', 'web', '--tasks', '20', '--runs', 'web:1');
   expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/web +x +20 +web:1 on 20/) });
   const again = await simulate('job', 'web', '--tasks', '5');
-  expect(again).toMatchObject({ code: 0, err: 'job web exists already\n', out: expect.stringContaining('20') });
+  expect(again).toMatchObject({ code: 0, err: 'job web already exists\n', out: expect.stringContaining('20') });
   expect((await simulate('jobs', '-o', 'name')).out).toBe('web\n');
 });
 

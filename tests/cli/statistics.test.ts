@@ -45,22 +45,22 @@ const said = async (line: string, ...pipelines: readonly string[]): Promise<stri
 test('statistics are of all pipelines, each by itself and per category, with shares and their bounds', async () => {
   const out = await said('conveyor health statistics', 'web', 'kvstore');
   expect(out.split('\n').map((line) => line.trimEnd())).toEqual([
-    'PIPELINE  CATEGORY       DEPLOYS  FALSE POSITIVES         RELEASES  FALSE NEGATIVES',
-    'kvstore   regular        3        1 (33.3 %, 6.1–79.2 %)  3         1 (33.3 %, 6.1–79.2 %)',
-    'web       uncategorised  0        –                       0         –',
+    'PIPELINE  CATEGORY       DEPLOYS  FALSE POSITIVES       RELEASES  FALSE NEGATIVES',
+    'kvstore   regular        3        1 (33.3%, 6.1–79.2%)  3         1 (33.3%, 6.1–79.2%)',
+    'web       uncategorised  0        –                     0         –',
     '',
-    'CATEGORY       PIPELINES  DEPLOYS  FALSE POSITIVES         RELEASES  FALSE NEGATIVES',
-    'regular        1          3        1 (33.3 %, 6.1–79.2 %)  3         1 (33.3 %, 6.1–79.2 %)',
-    'uncategorised  1          0        –                       0         –',
+    'CATEGORY       PIPELINES  DEPLOYS  FALSE POSITIVES       RELEASES  FALSE NEGATIVES',
+    'regular        1          3        1 (33.3%, 6.1–79.2%)  3         1 (33.3%, 6.1–79.2%)',
+    'uncategorised  1          0        –                     0         –',
     '',
-    expect.stringMatching(/95 % confidence.*upper bounds/),
+    expect.stringMatching(/95% confidence.*upper bounds/),
     '',
   ]);
 });
 
 test('statistics of one pipeline are of it alone, wide ones say what was counted, and since when is said', async () => {
   const out = await said('conveyor health statistics kvstore --since 30d -o wide', 'kvstore', 'web');
-  expect(out).toMatch(/^kvstore +regular +2 +1 \(50\.0 %, 9\.5–90\.5 %\) +2 +1 \(50\.0 %/m);
+  expect(out).toMatch(/^kvstore +regular +2 +1 \(50\.0%, 9\.5–90\.5%\) +2 +1 \(50\.0%/m);
   expect(out).toMatch(/^kvstore\/2\/deploy +false-positive +succeeded after user:ana let errors pass$/m);
   expect(out).toMatch(/^kvstore\/3 +false-negative +rolled back by user:ana in kvstore\/4$/m);
   expect(out).toMatch(/since 21 Oct 14:02:10/);

@@ -12,7 +12,7 @@ const viewOf = (width: number): View => ({ width, color: false, now: NOW, timeZo
 
 const STOPPED =
   'check its log and its machine; lsof -i :7233 names its process: where ps -o stat says T it was stopped, and kill -CONT 29049 continues it; workflows continue once it answers, and nothing is lost';
-const MOVED = '/home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are there already';
+const MOVED = '/home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are already there';
 const MOVE =
   'move them away: mv /home/night/.conveyor/archive.duckdb /home/night/.conveyor/archive.duckdb.20261128T021013Z && mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z';
 
@@ -151,7 +151,7 @@ test('messages are folded between words, under the text that it continues', () =
     '0 errors, 1 warning',
     'error: restore-refused: nothing was restored:',
     '       /home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are',
-    '       there already',
+    '       already there',
     'hint: move them away:',
     'mv /home/night/.conveyor/archive.duckdb /home/night/.conveyor/archive.duckdb.20261128T021013Z &&',
     '      mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z',

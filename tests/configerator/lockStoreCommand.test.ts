@@ -41,7 +41,7 @@ describeWithEtcd('conveyor config lock-store', () => {
     const password = readFileSync(join(out, 'web-1.env'), 'utf8');
     const again = await lockStore(['--hosts', '-', '--per-host'], 'web-1\n');
     expect(again.out).toBe(
-      'the store of flags is locked already\nweb-2 has a user and is not in the list; --revoke web-2 removes it\n',
+      'the store of flags is already locked\nweb-2 has a user and is not in the list; --revoke web-2 removes it\n',
     );
     expect(readFileSync(join(out, 'web-1.env'), 'utf8')).toBe(password);
     const json = await lockStore(['--hosts', '-', '--revoke', 'web-2', '-o', 'json'], 'web-1\n');
@@ -83,7 +83,7 @@ describeWithEtcd('conveyor config lock-store, where a person has given more righ
     await host.apply('flags', commitOf(1, { a: '666' }));
 
     expect(await lockStore([...hosts, '--take-surplus'])).toMatchObject({ code: 0, err: '' });
-    expect(await lockStore(hosts)).toMatchObject({ code: 0, out: 'the store of flags is locked already\n' });
+    expect(await lockStore(hosts)).toMatchObject({ code: 0, out: 'the store of flags is already locked\n' });
     await expect(host.apply('flags', commitOf(2, { a: '666' }))).rejects.toMatchObject({ code: 'store-refused' });
     expect(await host.read('flags', 'a')).toBeDefined();
   });
@@ -120,7 +120,7 @@ describeWithEtcd('conveyor config lock-store --take-surplus', () => {
     await expect(host.apply('flags', commitOf(2, { a: '666' }))).rejects.toMatchObject({ code: 'store-refused' });
     expect(await lockStore(['--host', 'web-1'])).toMatchObject({
       code: 0,
-      out: 'the store of flags is locked already\n',
+      out: 'the store of flags is already locked\n',
     });
 
     const perm = { permType: 'WRITE', ...own };

@@ -9,7 +9,7 @@ test.each([
   ['after an hour', 3_600_000, 30_000],
   ['if clocks disagree', -5_000, 5_000],
 ])(
-  'a wait is asked about again within five seconds or 5 %% of its length, at most the interval, and not before half of that: %s',
+  'a wait is asked about again within five seconds or 5%% of its length, at most the interval, and not before half of that: %s',
   (_, waitedMs, longest) => {
     const all = NAMES.map((name) => untilNextLook(waitedMs, 30_000, name));
     expect(Math.max(...all)).toBeLessThanOrEqual(longest);

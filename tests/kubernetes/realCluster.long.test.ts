@@ -101,7 +101,7 @@ withControlPlane('in a real cluster', () => {
       kind: 'Invalid',
       message: expect.stringContaining('image: Required value'),
     });
-    // The image that is there already, so without force.
+    // The image that is already there, so without force.
     await api.apply(ref, { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v1' }] } } } });
     const kept = await api.apply(ref, manifest([{ name: 'app', env }]), git);
     expect(JSON.stringify(kept.spec)).toContain('"image":"app:v1"');

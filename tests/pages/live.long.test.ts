@@ -87,7 +87,7 @@ const reverting = (): DeployStatus => ({
   ...{
     state: 'reverting',
     summary: 'reverting: customers see errors',
-    accepts: { pause: 'the revert starts no further update' },
+    accepts: { pause: 'the revert starts no further updates' },
   },
 });
 

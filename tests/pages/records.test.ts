@@ -126,10 +126,10 @@ describe('a page has every fact of its command', () => {
 
 test('a gate shows the share of users that passes each rule, in its order, in words and as a bar', () => {
   const page = render('gate');
-  expect(textIn(page)).toContain('developers id alice, bob 100 %');
-  expect(textIn(page)).toContain('rule 2 not (employees) and app version from 3.2 12.5 %');
-  expect(textIn(page)).toContain('everybody every user 0.0001 %');
-  expect(page).toContain('aria-label="rule 2: 12.5 % pass"');
+  expect(textIn(page)).toContain('developers id alice, bob 100%');
+  expect(textIn(page)).toContain('rule 2 not (employees) and app version from 3.2 12.5%');
+  expect(textIn(page)).toContain('everybody every user 0.0001%');
+  expect(page).toContain('aria-label="rule 2: 12.5% pass"');
   const broken = records.gateModel({ value: { commit: null, value: '{ "rules": [{ "if": [], "pass": 2 }] }' } });
   expect(textIn(render('gate', broken))).toContain(
     'hosts refuse this value: rules[0].pass: expected a number from 0 to 1',

@@ -324,7 +324,7 @@ STATE        CAUSE       RELEASES  SHARE
 
 6 releases of kvstore that ended, the first of 14:01:20; 1 has not ended yet
 2 deploys: 1 succeeded, 1 good failure, 0 bad failures; 100.0% success or good failure
-failed after 5 % of the tasks
+failed after 5% of the tasks
 `),
     );
   });

@@ -10,15 +10,15 @@ export interface Cited {
 export const CITED: readonly Cited[] = [
   {
     what: 'FrontFaaS in a day (Conveyor §6.3, Figure 5)',
-    paper: 'a release takes longer in peak hours; CPU stays below 75 %',
-    ours: '35 minutes at night, 127 at the peak; CPU at most 72.6 %',
+    paper: 'a release takes longer in peak hours; CPU stays below 75%',
+    ours: '35 minutes at night, 127 at the peak; CPU at most 72.6%',
     is: 'outcome',
     from: '`bench/controllers.ts`, [picture](images/frontfaas-day.svg)',
   },
   {
     what: 'Executables that a bug reaches (Conveyor §6.3, Figure 6)',
-    paper: '15 % of reported bugs reach more than 10,000',
-    ours: '5 % of drawn libraries reach more than 1,046 programs, and 85 % at most 84: people report bugs of what many use, which the draw does not copy',
+    paper: '15% of reported bugs reach more than 10,000',
+    ours: '5% of drawn libraries reach more than 1,046 programs, and 85% at most 84: people report bugs of what many use, which the draw does not copy',
     is: 'outcome',
     from: '`bench/bugs.ts`',
   },

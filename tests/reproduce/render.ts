@@ -29,7 +29,7 @@ const head = ({ seed, pipelines, weeks, commits, date, machine, minutes, lost }:
   '',
   `\`npm run reproduce -- --pipelines ${pipelines} --weeks ${weeks} --seed ${seed}\` wrote this page on ${date} (${machine}; ${plural(minutes, 'minute')}).`,
   '',
-  `${pipelines} pipelines, as many of each category, were to live ${plural(weeks, 'week')} in virtual time, and ${commits} commits came: real workflows and activities, the simulated fleet, and people who are played. Rows are those of the archive, and the numbers those of [\`conveyor stats\`](guides/stats.md). In the paper 24.4 % of the pipelines are regular services, 0.45 % of all are large ones, 44.4 % deploy models, and 6.7 % are others with a deploy.`,
+  `${pipelines} pipelines, as many of each category, were to live ${plural(weeks, 'week')} in virtual time, and ${commits} commits came: real workflows and activities, the simulated fleet, and people who are played. Rows are those of the archive, and the numbers those of [\`conveyor stats\`](guides/stats.md). In the paper 24.4% of the pipelines are regular services, 0.45% of all are large ones, 44.4% deploy models, and 6.7% are others with a deploy.`,
   '',
   '- **input**: it was put in, so that a match says only that it was put in correctly.',
   '- **outcome**: not an input. It results from the inputs and from Conveyor.',
@@ -82,7 +82,7 @@ function inputs(): string[] {
   ];
   return [
     ...['', '## What was put in besides', ''],
-    `Commits come in bursts of ${from} to ${to}, every ${COMMITS.burstsEveryHours} working hours on average, ${COMMITS.minutesApart.join(' to ')} minutes apart; builds take ${COMMITS.build.join(' to ')} minutes, tests ${COMMITS.test.join(' to ')}. People look every hour, take back a bad version, wait until a harmless anomaly is over, pick on workdays at ${PEOPLE.picksAtHour}, and roll back ${PEOPLE.rollsBackAfterHours} hours after a release what no check saw. Models revert by themselves. ${SHOWS_LATE} % of bad versions show only when four fifths of a job run them.`,
+    `Commits come in bursts of ${from} to ${to}, every ${COMMITS.burstsEveryHours} working hours on average, ${COMMITS.minutesApart.join(' to ')} minutes apart; builds take ${COMMITS.build.join(' to ')} minutes, tests ${COMMITS.test.join(' to ')}. People look every hour, take back a bad version, wait until a harmless anomaly is over, pick on workdays at ${PEOPLE.picksAtHour}, and roll back ${PEOPLE.rollsBackAfterHours} hours after a release what no check saw. Models revert by themselves. ${SHOWS_LATE}% of bad versions show only when four fifths of a job run them.`,
     '',
     ...table(['', ...CATEGORIES.map((category) => CATEGORY_TITLES[category])], rows),
   ];

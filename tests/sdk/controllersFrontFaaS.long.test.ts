@@ -23,7 +23,7 @@ describe('a day of 10,000 tasks with a release every three hours (Conveyor §6.3
     expect(byLoad.at(-1)!.took! / byLoad[0]!.took!).toBeGreaterThanOrEqual(3);
   });
 
-  test('the tasks that run are never at 75 % of their CPU, and what can be spared is used', () => {
+  test('the tasks that run are never at 75% of their CPU, and what can be spared is used', () => {
     const cpu = day.minutes.map((minute) => minute.cpu);
     expect(Math.max(...cpu)).toBeLessThan(0.75);
     expect(Math.max(...cpu)).toBeGreaterThan(0.7);
@@ -51,7 +51,7 @@ describe('the load-adaptive controller of examples/', () => {
       const common = { service, protocol: taskControllerProtocol, method: 'process', context: null } as const;
       return callExtension({ ...common, request, fetch: viaApp(app) });
     };
-    // All at 40 %: eighty of them would be at 50 %.
+    // All at 40%: eighty of them would be at 50%.
     expect(Math.abs((await ask(1, 0)).ack.length - 20)).toBeLessThanOrEqual(1);
     expect(Math.abs((await ask(2, 8)).ack.length - 12)).toBeLessThanOrEqual(1);
   });

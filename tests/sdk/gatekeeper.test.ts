@@ -101,7 +101,7 @@ test('explains which rule decided', () => {
   const { gates } = givenGates({ [AT]: { rules: [{ if: [{ restraint: 'employee' }], pass: 1 }] } });
   expect(gates.explain('checkout', user)).toEqual({ pass: false, why: 'no rule is about this user' });
   expect(gates.explain('checkout', { ...user, employee: true })).toEqual({
-    ...{ pass: true, rule: 'rules[0]', why: 'rules[0] lets 100 % pass, and this user is among them' },
+    ...{ pass: true, rule: 'rules[0]', why: 'rules[0] lets 100% pass, and this user is among them' },
   });
   expect(gates.explain('other', user).why).toBe('there is no project other');
 });

@@ -39,7 +39,7 @@ test('pages of a repository show changes until they land, then the value, its so
   expect(value.text).toMatch(/config\.repositories\.flags names no etcd|did not arrive in time/);
   expect((await read(after, '/gates')).text).toContain('href="/gates/flags/checkout"');
   const shown = await read(after, '/gates/flags/checkout');
-  expect(shown.text).toContain('25 %');
+  expect(shown.text).toContain('25%');
   expect(shown.text).toContain('employees');
   const twin = await read(after, '/config/flags.json');
   expect(JSON.parse(twin.text)).toMatchObject({

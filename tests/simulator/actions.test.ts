@@ -142,23 +142,23 @@ describe('a performance test', () => {
       'of a version like the old one passes, with both numbers',
       {},
       {},
-      /^cpu [+-]0\.\d % \(95 % CI -0\.\d to \+0\.\d %\), limit 5 %; latency/,
+      /^cpu [+-]0\.\d% \(95% CI -0\.\d to \+0\.\d%\), limit 5%; latency/,
       'succeeded',
     ],
     ['says what it compared', {}, {}, /kv:2 against kv:1, 2000 requests of production traffic/, 'succeeded'],
-    ['of one that needs a little more passes', { cpuFactor: 1.03 }, {}, /^cpu \+3\.\d %/, 'succeeded'],
+    ['of one that needs a little more passes', { cpuFactor: 1.03 }, {}, /^cpu \+3\.\d%/, 'succeeded'],
     [
       'of one that needs more than it may fails',
       { cpuFactor: 1.08 },
       {},
-      /^more cpu than allowed: cpu \+8\.\d %/,
+      /^more cpu than allowed: cpu \+8\.\d%/,
       'failed',
     ],
     [
       'of one that is slower fails',
       { latencyFactor: 1.2 },
       {},
-      /^more latency than allowed: .*latency \+(19|20)\.\d %/,
+      /^more latency than allowed: .*latency \+(19|20)\.\d%/,
       'failed',
     ],
     ['of one that fails more requests fails', { errorRatio: 0.05 }, {}, /^more errors than allowed/, 'failed'],
@@ -166,7 +166,7 @@ describe('a performance test', () => {
       'goes by the threshold that it is given',
       { cpuFactor: 1.08 },
       { threshold: { cpu: '10%' } },
-      /limit 10 %/,
+      /limit 10%/,
       'succeeded',
     ],
     [
@@ -277,7 +277,7 @@ describe('the actions of frontfaas', () => {
   test.each(['sanity-check', 'check-and-prefetch'])('%s fails while an alert blocks deploys', async (service) => {
     expect(await ended(await given({ errorRatio: 0.2 }), service, [])).toMatchObject({
       state: 'failed',
-      message: expect.stringMatching(/^deploys are blocked: (19|20)\.\d % of the requests to kvstore-x fail$/),
+      message: expect.stringMatching(/^deploys are blocked: (19|20)\.\d% of the requests to kvstore-x fail$/),
     });
   });
 

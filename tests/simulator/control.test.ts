@@ -29,7 +29,7 @@ test.each([
   ['a resize to half a task', 'PATCH', '/jobs/there', { tasks: 0.5 }, 'tasks: '],
   ['an unknown behaviour', 'POST', '/versions', { version: 'kv:2', behaviour: { explodes: true } }, 'explodes'],
   [
-    'an error ratio of 200 %',
+    'an error ratio of 200%',
     'POST',
     '/versions',
     { version: 'kv:2', behaviour: { errorRatio: 2 } },

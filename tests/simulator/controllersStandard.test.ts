@@ -85,7 +85,7 @@ describe('controllers that come with the simulated world', () => {
 
   test('load-adaptive takes no more than the others can stand in for', async () => {
     const fleet = await given({ kind: 'load-adaptive', limit: 0.5 }, 200);
-    // At noon they are at 40 %: 160 of them would be at 50 %.
+    // At noon they are at 40%: 160 of them would be at 50%.
     const atOnce = mostUpdating(await watch(fleet));
     expect(Math.abs(atOnce - 40)).toBeLessThan(4);
   });

@@ -48,7 +48,7 @@ test('a person gives only one of two approvals', async () => {
   await world.push('kvstore', 'kv:2', { skipBake: true });
   await isWaiting(1);
   await decide(1, 'user:bob');
-  expect(await decide(1, 'user:bob').catch(why)).toBe('user:bob has approved it already');
+  expect(await decide(1, 'user:bob').catch(why)).toBe('user:bob has already approved it');
   await untilAction(world, 1, 'deploy', ({ approval }) => approval?.by.includes('user:bob') === true);
   expect((await deployOf(1))?.blockedBy).toBe('waiting for 1 approval by owners other than user:alice');
   await decide(1, 'user:carol');

@@ -90,11 +90,11 @@ describe('a canary', () => {
   });
 
   test.each([
-    ['all run its version already', 1, 'no task was left for the canary: all of kvstore-x, kvstore-y run kv:1 already'],
+    ['all run its version already', 1, 'no task was left for the canary: all of kvstore-x, kvstore-y already run kv:1'],
     [
       'all are taken by other canaries',
       3,
-      'no task was left for the canary: those of kvstore-x, kvstore-y run kv:3 already or belong to other canaries',
+      'no task was left for the canary: those of kvstore-x, kvstore-y already run kv:3 or belong to other canaries',
     ],
   ])('that finds no task of its own, since %s, fails and says why', async (_, release, reason) => {
     const other = release === 3 ? await canary(2, { amount: { all: true }, bakeMs: 2 * HOUR }) : undefined;
@@ -122,8 +122,10 @@ describe('a canary', () => {
     await isBaking(deploy);
     const answers = answering(world, ({ method }) => (method === 'executeUpdates' ? away() : undefined));
     await deploy.reaches(({ state }) => state === 'reverting');
-    expect(await deploy.command('revert')).toMatchObject({ effect: 'its tasks go back already; it ends as reverted' });
-    expect(await deploy.command('revert')).toMatchObject({ effect: 'it is reverting already; nothing changes' });
+    expect(await deploy.command('revert')).toMatchObject({
+      effect: 'its tasks are already going back; it ends as reverted',
+    });
+    expect(await deploy.command('revert')).toMatchObject({ effect: 'it is already reverting; nothing changes' });
     answers();
     expect(await deploy.ended()).toMatchObject({ outcome: 'reverted', reverted: { bad: false } });
     expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));

@@ -268,7 +268,7 @@ test('a revert that is under way can be paused and resumed, and not cancelled', 
   await world.command(DEPLOY, 'revert');
   await world.reaches('kvstore', 1, ({ state }) => state === 'reverting', { stepMs: 1_000 });
   await expect(world.command(DEPLOY, 'cancel')).rejects.toMatchObject({
-    cause: { message: 'it is reverting; a revert can be paused, not stopped' },
+    cause: { message: 'it is reverting; a revert can be paused but not stopped' },
   });
   await world.command(DEPLOY, 'pause');
   await world.sleep(5 * HOUR);

@@ -344,9 +344,9 @@ test('a person lets a deploy begin although it does not fit a user, which keeps 
   expect(await action()).toMatchObject({ unfit });
   const override = (reason: string) => world.command('release/net/2', 'override-offer', { action: 'deploy', reason });
   await override('attack');
-  await refused(override('again'), 'user:alice has overridden it already');
+  await refused(override('again'), 'user:alice has already overridden it');
   await world.reaches('net', 2, ({ state }) => state === 'baking', { stepMs: 10_000 });
-  await refused(override('late'), 'user:alice has overridden it already');
+  await refused(override('late'), 'user:alice has already overridden it');
   await world.ended('net', 2);
   const status = await world.releaseStatus('net', 2);
   expect(actionOf(status, 'deploy')).toMatchObject({ state: 'succeeded', override: { reason: 'attack' } });

@@ -61,7 +61,7 @@ test('a release of a protected pipeline deploys once two people of the rule have
   });
   expect(await approve(1, 'user:alice').catch(why)).toBe('user:alice asked for it: others have to approve');
   await approve(1, 'user:sam');
-  expect(await approve(1, 'user:sam').catch(why)).toBe('user:sam has approved it already');
+  expect(await approve(1, 'user:sam').catch(why)).toBe('user:sam has already approved it');
   await world.sleep(HOUR);
   expect(await deployOf(1)).toMatchObject({
     blockedBy:

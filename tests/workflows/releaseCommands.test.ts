@@ -64,7 +64,7 @@ describe('a command that the server kept for a release while no worker ran', () 
     expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'succeeded' });
   });
 
-  test('pauses a deploy that was resumed by itself, though the release is paused already', async () => {
+  test('pauses a deploy that was resumed by itself, though the release is already paused', async () => {
     await world.command('release/kvstore/1', 'pause');
     await world.reaches('kvstore', 1, ({ paused }) => paused !== null);
     await world.command(DEPLOY, 'resume');

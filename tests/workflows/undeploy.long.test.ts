@@ -125,7 +125,7 @@ test('an undeploy waits for a push type that does not answer, and a person cance
   await world.until('it is paused', async () =>
     isDown.test((await world.deployStatus('net', 2, 'dns')).paused?.reason ?? ''),
   );
-  const NOT_BACK = 'an undeploy is not reverted: cancel it, then release the version that should run';
+  const NOT_BACK = 'an undeploy cannot be reverted: cancel it, then release the version that should run';
   await expect(world.command('deploy/net/2/dns/1', 'revert')).rejects.toMatchObject({ cause: { message: NOT_BACK } });
   await expect(world.command('release/net/2', 'revert')).rejects.toMatchObject({ cause: { message: NOT_BACK } });
   await world.command('release/net/2', 'cancel');

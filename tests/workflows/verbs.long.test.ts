@@ -148,7 +148,7 @@ test('a person who reverts what already reverts by itself changes nothing, least
   );
   await deploy.reaches(({ state }) => state === 'reverting');
   await deploy.command('pause');
-  await expect(deploy.command('revert')).resolves.toMatchObject({ effect: 'it is reverting already; nothing changes' });
+  await expect(deploy.command('revert')).resolves.toMatchObject({ effect: 'it is already reverting; nothing changes' });
   await world.sleep(5 * MINUTE);
   await expectStill();
   expect(await deploy.status()).toMatchObject({

@@ -66,7 +66,7 @@ const countOf = (counts: Counts, state: string): number =>
 function table(counts: Counts): string {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const row = (end: string, count: number): string =>
-    `${end.padEnd(28)}${String(count).padStart(5)}${((100 * count) / total).toFixed(1).padStart(8)} %`;
+    `${end.padEnd(28)}${String(count).padStart(5)}${((100 * count) / total).toFixed(1).padStart(8)}%`;
   const states = ['succeeded', 'failed', 'cancelled'].flatMap((state) => [
     row(state, countOf(counts, state)),
     ...[...counts]

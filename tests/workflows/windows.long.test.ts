@@ -212,7 +212,7 @@ describe('skip-window', () => {
     await deploy.reaches(({ state }) => state === 'waiting-window');
     await deploy.command('skip-window', { actor: 'user:alice', reason: 'it cannot wait' });
     await expect(deploy.command('skip-window')).rejects.toMatchObject({
-      cause: { message: 'user:alice has skipped its window already' },
+      cause: { message: 'user:alice has already skipped its window' },
     });
     expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
     const { phases, endedAt, commands, timeline } = await deploy.status();
@@ -240,7 +240,7 @@ describe('skip-window', () => {
     const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
     await deploy.reaches(({ state }) => state === 'baking');
     await expect(deploy.command('skip-window')).rejects.toMatchObject({
-      cause: { message: 'it does not wait for its window' },
+      cause: { message: 'it is not waiting for a window' },
     });
     await deploy.command('cancel');
     await deploy.ended({ stepMs: 10_000 });

@@ -17,7 +17,7 @@ export const begins = (look: LastLook | 'waits', givesUp: () => boolean): boolea
 export const giveBack = (run: ReleaseSession, name: string): Promise<unknown> =>
   Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]);
 
-/** Waits until people have let it continue, if they have to. @returns false if the action is closed already. */
+/** Waits until people have let it continue, if they have to. @returns false if the action is already closed. */
 export async function awaitApproval(
   run: ReleaseSession,
   name: string,

@@ -99,7 +99,7 @@ function describeLockSteps(
   { steps, unlisted, surplus }: Readonly<Record<'steps' | 'unlisted' | 'surplus', readonly string[]>>,
 ): readonly string[] {
   return [
-    ...(steps.length > 0 ? steps : surplus.length > 0 ? [] : [`the store of ${repository} is locked already`]),
+    ...(steps.length > 0 ? steps : surplus.length > 0 ? [] : [`the store of ${repository} is already locked`]),
     ...unlisted.map((host) => `${host} has a user and is not in the list; --revoke ${host} removes it`),
     ...surplus.map((text) => `${text}; --take-surplus takes that back`),
   ];

@@ -27,7 +27,7 @@ const findFiringFaults: Rule = (spec) =>
 
 export const firingRules: readonly Rule[] = [findFiringFaults];
 
-/** A metric that cannot be negative cannot fall by more than 100 %, and thresholds are strict. */
+/** A metric that cannot be negative cannot fall by more than 100%, and thresholds are strict. */
 function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
   const bounds = listBounds(threshold);
   const fall = bounds.find(({ sign, allowed }) => sign < 0 && allowed !== undefined);

@@ -21,7 +21,7 @@ const ownNames: Rule = (spec) =>
     });
   });
 
-/** Amounts are cumulative: 5 % after 90 % updates nothing. */
+/** Amounts are cumulative: 5% after 90% updates nothing. */
 const findIneffectivePhases: Rule = (spec) =>
   listDeployPhases(spec).flatMap(({ path, phases }) =>
     phases.flatMap((phase, index) => {

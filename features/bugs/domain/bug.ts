@@ -188,7 +188,7 @@ export function whyNotClose({ bugs }: BugRecords, { id, to, reason }: BugClose, 
   if (bug === undefined) return `there is no ${id}`;
   const unfit = whyNotActor(actor) ?? whyNotText({ ...bug, to: to ?? bug.to, reason });
   if (unfit !== undefined) return unfit;
-  if (!isInForce(bug)) return `${id} is closed already`;
+  if (!isInForce(bug)) return `${id} is already closed`;
   if (bug.advisory === undefined || to === null) return undefined;
   return `${bug.target} says itself which versions are fixed: report it as it reads now, and close ${id} without --to`;
 }

@@ -49,7 +49,7 @@ export function freshnessTexts(
     'OWNERS',
   ];
   const percent = Math.floor((weekly ?? 0) * 1000) / 10;
-  const share = weekly === null ? [] : [`${percent} % of the pipelines that ever deployed did so in the last week.`];
+  const share = weekly === null ? [] : [`${percent}% of the pipelines that ever deployed did so in the last week.`];
   const below = [...share, ...ticketLines(tickets, view)];
   return { heading, rows: cells, empty: 'no pipelines; conveyor init writes a first one', below };
 }

@@ -7,7 +7,7 @@ const strange = (rest: object): Partial<UpdateInput> => ({
 
 const REFUSED_UPDATES: readonly (readonly [string, Partial<UpdateInput>])[] = [
   ['an unknown unit', strange({ unit: 'no-such-unit', amount: { all: true } })],
-  ['an amount of 101 %', strange({ unit: 'any', amount: { percent: 101 } })],
+  ['an amount of 101%', strange({ unit: 'any', amount: { percent: 101 } })],
   ['targets that are no list', { targets: 'all' as never }],
 ];
 

@@ -25,7 +25,7 @@ export const UPDATE_CHECKS = [
     {
       method: EXECUTE_UPDATES,
       advice:
-        'an amount is how many tasks are on the version in the end, not how many are added: count those that are there already',
+        'an amount is how many tasks are on the version in the end, not how many are added: count those that are already there',
     },
     async (world) => {
       await world.push(world.update);

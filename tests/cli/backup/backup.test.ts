@@ -275,7 +275,7 @@ describe('a restore is refused, and changes nothing, where', () => {
     [
       'a log of writes is there, as a restore leaves it that was killed',
       () => writeFileSync(`${database()}-wal`, ''),
-      /temporal.db-wal is there already\n.*mv \S+temporal.db-wal \S+temporal.db-wal.2\d{7}T\d{6}Z/,
+      /temporal.db-wal is already there\n.*mv \S+temporal.db-wal \S+temporal.db-wal.2\d{7}T\d{6}Z/,
     ],
   ])('%s', async (_, spoil, words) => {
     spoil();

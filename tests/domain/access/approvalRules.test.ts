@@ -189,7 +189,7 @@ test('shows how many approvals are missing, from which group, those given, those
 test('a requester cannot approve their own request, nor approve twice', () => {
   const pick = (actor: string) => whyNotApprove(viewOf('user:sam'), { actor, approve: true });
   expect(pick('user:alice')).toBe('user:alice asked for it: others have to approve');
-  expect(pick('user:sam')).toBe('user:sam has approved it already');
+  expect(pick('user:sam')).toBe('user:sam has already approved it');
   expect(pick('user:sue')).toBeUndefined();
   const many = Array.from({ length: 100 }, (_, n) => `user:stranger${n}`);
   expect(whyNotApprove(viewOf(...many), { actor: 'user:sue', approve: true })).toMatch(/^100 people have approved it/);

@@ -105,16 +105,16 @@ describe('the verbs that a deploy takes', () => {
     ['ended', 'pause', 'it has ended'],
     ['planning', 'skip-phase', 'no phase is under way'],
     ['completing', 'skip-phase', 'the completion phase cannot be skipped; cancel or revert instead'],
-    ['paused', 'pause', 'user:bob has paused it already'],
+    ['paused', 'pause', 'user:bob has already paused it'],
     ['running', 'resume', 'it is not paused'],
-    ['resuming', 'resume', 'user:bob has resumed it already'],
-    ['cancelled', 'cancel', 'user:bob has cancelled it already'],
+    ['resuming', 'resume', 'user:bob has already resumed it'],
+    ['cancelled', 'cancel', 'user:bob has already cancelled it'],
     ['cancelled', 'pause', 'it is being cancelled'],
-    ['reverting', 'cancel', 'it is reverting; a revert can be paused, not stopped'],
+    ['reverting', 'cancel', 'it is reverting; a revert can be paused but not stopped'],
     ['without a past', 'resume', 'no earlier version is known; cancel it, then deploy a good version'],
     ['frozen', 'resume', 'it is frozen, and continues by itself once the pipeline is unfrozen'],
-    ['preempted', 'cancel', 'release 3 has preempted it already'],
-    ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
+    ['preempted', 'cancel', 'release 3 has already preempted it'],
+    ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused but not stopped'],
   ])('while %s, %s is refused and says why', (name, verb, why) => check(name, verb, why));
 
   test('only a person ends a revert that is stuck', () => {
@@ -161,13 +161,13 @@ describe('the verbs that a deploy takes', () => {
   });
 
   test.each<[string, CommandInput, CommandInput, string | undefined]>([
-    ['the same check twice', { check: 'cpu' }, { check: 'cpu' }, 'it is skipped already'],
+    ['the same check twice', { check: 'cpu' }, { check: 'cpu' }, 'it is already skipped'],
     ['all checks after one', { check: 'cpu' }, {}, undefined],
-    ['one check after all', {}, { check: 'cpu' }, 'it is skipped already'],
-    ['all checks twice', {}, {}, 'it is skipped already'],
+    ['one check after all', {}, { check: 'cpu' }, 'it is already skipped'],
+    ['all checks twice', {}, {}, 'it is already skipped'],
     ['another check', { check: 'cpu' }, { check: 'errors' }, undefined],
     ['for the deploy after the phase', { check: 'cpu' }, { check: 'cpu', for: 'deploy' }, undefined],
-    ['for the phase after the deploy', { for: 'deploy' }, { check: 'cpu', for: 'phase' }, 'it is skipped already'],
+    ['for the phase after the deploy', { for: 'deploy' }, { check: 'cpu', for: 'phase' }, 'it is already skipped'],
   ])('skipping %s', (_, first, second, why) => {
     const control = take(NO_COMMANDS, 'skip-health-check', first, NOW);
     expect(whyNot(situation(control), 'skip-health-check', second)).toBe(why);
@@ -184,14 +184,14 @@ describe('a release that takes its place', () => {
     ['paused', 'preempted', undefined],
     ['completing', 'superseded', 'it is completing'],
     ['completing', 'preempted', undefined],
-    ['superseded', 'superseded', 'release 3 has superseded it already'],
+    ['superseded', 'superseded', 'release 3 has already superseded it'],
     ['superseded', 'preempted', undefined],
-    ['preempted', 'preempted', 'release 3 has preempted it already'],
-    ['preempted', 'superseded', 'release 3 has preempted it already'],
+    ['preempted', 'preempted', 'release 3 has already preempted it'],
+    ['preempted', 'superseded', 'release 3 has already preempted it'],
     ['cancelled', 'preempted', 'it is being cancelled'],
-    ['to be reverted', 'preempted', 'it is reverting; a revert can be paused, not stopped'],
-    ['reverting', 'preempted', 'it is reverting; a revert can be paused, not stopped'],
-    ['stuck', 'preempted', 'it is reverting; a revert can be paused, not stopped'],
+    ['to be reverted', 'preempted', 'it is reverting; a revert can be paused but not stopped'],
+    ['reverting', 'preempted', 'it is reverting; a revert can be paused but not stopped'],
+    ['stuck', 'preempted', 'it is reverting; a revert can be paused but not stopped'],
     ['ended', 'preempted', 'it has ended'],
   ])('while %s, when %s, is answered with %s', check);
 
@@ -274,9 +274,9 @@ describe('the state after a verb', () => {
     expect(new Set(effects).size).toBe(DEPLOY_VERBS.length);
     expect(describeEffect('skip-bake', situation())).toBe('phase first continues without baking');
     expect(describeEffect('revert', situation({}, { ranEach: 'kv:1 in x; kv:0 in y' }))).toBe(
-      'every task that it updated goes back to its previous version: kv:1 in x; kv:0 in y',
+      'every task that it updated returns to its previous version: kv:1 in x; kv:0 in y',
     );
-    expect(describeEffect('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
+    expect(describeEffect('pause', situation({}, { reverting: true }))).toBe('the revert starts no further updates');
   });
 
   test('the answer to a pause does not promise a revert that --no-revert rules out', () =>
@@ -370,14 +370,14 @@ test.each([
 });
 
 test.each<[string, string, Partial<Control>, string]>([
-  ['because it is over', CANARY_OVER, {}, 'its tasks go back already; it ends as reverted'],
+  ['because it is over', CANARY_OVER, {}, 'its tasks are already going back; it ends as reverted'],
   [
     'because it is over, and that a person has reverted',
     CANARY_OVER,
     { revert: { ...ASKED, notBad: false, paused: null } },
-    'it is reverting already; nothing changes',
+    'it is already reverting; nothing changes',
   ],
-  ['because it is unhealthy', 'health', {}, 'it is reverting already; nothing changes'],
+  ['because it is unhealthy', 'health', {}, 'it is already reverting; nothing changes'],
 ])('a revert of a canary that goes back %s says what it changes', (_, by, control, effect) => {
   const revert = { by, reason: '', startedAt: ASKED.at, endedAt: null, units: [] };
   const record: DeployRecord = { ...planned(), stage: 'reverting', revert, control: { ...NO_COMMANDS, ...control } };

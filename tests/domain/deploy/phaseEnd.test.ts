@@ -37,13 +37,13 @@ describe('a canary', () => {
     [
       'of what runs everywhere has shown nothing',
       record([], { fleet: fleetOf([{ ...unit, version: 'kv:2' }]) }),
-      `${NONE}: all of kvstore-x run kv:2 already`,
+      `${NONE}: all of kvstore-x already run kv:2`,
     ],
     ['whose tasks are gone has shown nothing', record([counts(2)]), `${NONE}: those of kvstore-x are gone`],
     [
       'whose tasks others have has shown nothing',
       record([counts(0)]),
-      `${NONE}: those of kvstore-x run kv:2 already or belong to other canaries`,
+      `${NONE}: those of kvstore-x already run kv:2 or belong to other canaries`,
     ],
   ])('%s', (_, seen, why) => expect(explainEmptyCanary(seen, { version: 'kv:2' })).toBe(why));
 });

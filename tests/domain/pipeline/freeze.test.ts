@@ -36,10 +36,10 @@ test('a freeze without an end waits for a person', () => {
 
 test.each<[string, ReturnType<typeof frozen>, string | undefined, string | undefined]>([
   ['an end that is to come', pipelineOf(), UNTIL, undefined],
-  ['an end that is over', pipelineOf(), '2026-11-23T17:00:00Z', '2026-11-23T17:00:00Z is over already'],
+  ['an end that is over', pipelineOf(), '2026-11-23T17:00:00Z', '2026-11-23T17:00:00Z is already over'],
   ['what is not a time', pipelineOf(), 'christmas', 'christmas is not a time; write it like 2026-12-27T06:00:00Z'],
-  ['a freeze of what is frozen', frozen(), undefined, 'user:bob has frozen it already: r'],
-  ['the same end again', frozen(UNTIL), UNTIL, 'user:bob has frozen it already: r'],
+  ['a freeze of what is frozen', frozen(), undefined, 'user:bob has already frozen it: r'],
+  ['the same end again', frozen(UNTIL), UNTIL, 'user:bob has already frozen it: r'],
   ['another end of what is frozen, which moves', frozen(UNTIL), '2026-11-24T20:00:00Z', undefined],
 ])('freezing takes or refuses %s', (_title, state, until, why) => {
   expect(whyNotPipeline(state, 'freeze', until === undefined ? {} : { until }, NOW)).toBe(why);

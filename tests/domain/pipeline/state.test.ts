@@ -456,7 +456,7 @@ describe('the verbs of a pipeline', () => {
   const shut = holdPipeline(open, 'user:sam', 'conference', NOW);
   test.each<[string, PipelineState, PipelineVerb, CommandInput, string | undefined]>([
     ['hold', open, 'hold', {}, undefined],
-    ['hold, when it is held', shut, 'hold', {}, 'user:sam holds it already: conference'],
+    ['hold, when it is held', shut, 'hold', {}, 'user:sam already holds it: conference'],
     ['unhold', shut, 'unhold', {}, undefined],
     ['unhold, when it is not held', open, 'unhold', {}, 'it is not held'],
     ['allow-artifact', open, 'allow-artifact', { artifact: 'executable@kv:13' }, undefined],

@@ -74,7 +74,7 @@ describe('an undeploy', () => {
 
   test.each<[string, PipelineState, string]>([
     ['if nothing is deployed', pipelineOf(), 'nothing of it is deployed'],
-    ['while another is under way', under, 'release 2 undeploys it already'],
+    ['while another is under way', under, 'release 2 is already undeploying it'],
     ['once all is removed', removed('succeeded'), 'nothing of it is deployed'],
   ])('is refused %s', (_, state, why) => expect(whyNotPipeline(state, 'undeploy', WHY, NOW)).toBe(why));
 
@@ -131,7 +131,7 @@ describe('an undeploy', () => {
 
   test('is never undone by a rollback', () =>
     expect(refuseRollBack(removed('succeeded'), 2, WHY)).toMatchObject({
-      message: 'an undeploy is not reverted: cancel it, then release the version that should run',
+      message: 'an undeploy cannot be reverted: cancel it, then release the version that should run',
     }));
 
   test('makes follow-ons unnecessary', () => {

@@ -42,10 +42,10 @@ test.each<[string, CommandInput, CommandInput[], string | undefined]>([
   ['another owner may approve', by('user:sam'), [], undefined],
   ['the one who pushed may not', by('user:alice'), [], 'user:alice pushed it: another owner has to approve'],
   ['but may reject', by('user:alice', false), [], undefined],
-  ['nobody twice', by('user:sam'), [by('user:sam')], 'user:sam has approved it already'],
+  ['nobody twice', by('user:sam'), [by('user:sam')], 'user:sam has already approved it'],
   ['a second one', by('user:bob'), [by('user:sam')], undefined],
   ['who approved may still reject', by('user:sam', false), [by('user:sam')], undefined],
-  ['nobody after a rejection', by('user:bob'), [by('user:sam', false)], 'user:sam has rejected deploy already'],
+  ['nobody after a rejection', by('user:bob'), [by('user:sam', false)], 'user:sam has already rejected deploy'],
   ['once more after a retry', by('user:sam'), [by('user:sam'), by('user:bob', false)], undefined],
 ])('%s', (title, pick, before, expected) => {
   const picked = after(...before);

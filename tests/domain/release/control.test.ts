@@ -84,7 +84,7 @@ describe('why a release does not take', () => {
       { ...yes, approve: false },
       atPick,
       approved,
-      'user:alice has approved approve already',
+      'user:alice has already approved approve',
     ],
     [
       'a pick of one that was cancelled',
@@ -92,7 +92,7 @@ describe('why a release does not take', () => {
       yes,
       atPick,
       takeRelease(RELEASE_FREE, 'cancel', { actor: 'user:bob' }),
-      'user:bob has cancelled it already',
+      'user:bob has already cancelled it',
     ],
     [
       'a retry of what failed: it takes it',
@@ -148,7 +148,7 @@ describe('why a release does not take', () => {
       { action: 'test' },
       recordOf({ test: 'failed', other: 'running' }),
       takeRelease(RELEASE_FREE, 'revert', { actor: 'user:bob' }),
-      'user:bob has reverted it already',
+      'user:bob has already reverted it',
     ],
   ])('%s', (_, verb, input, record, control, why) => expect(whyNotRelease(control, record, verb, input)).toBe(why));
 
@@ -254,7 +254,7 @@ describe('letting a deploy begin although its offers do not fit their users', ()
 
   test('is for a deploy that waits for its users, once', () => {
     expect(whyNot(waiting, 'deploy')).toBeUndefined();
-    expect(whyNot(overridden, 'deploy')).toBe('user:bob has overridden it already');
+    expect(whyNot(overridden, 'deploy')).toBe('user:bob has already overridden it');
     expect(overridden.actions['deploy']?.override).toEqual({ actor: 'user:bob', at: 'at', reason: 'attack' });
   });
 

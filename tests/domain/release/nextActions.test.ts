@@ -251,8 +251,8 @@ describe('the verbs that a release takes', () => {
   );
 
   test('who cancelled or reverted it is named', () => {
-    expect(whyNotRelease(ending('cancel'), going, 'cancel')).toBe('user:bob has cancelled it already');
-    expect(whyNotRelease(ending('revert'), going, 'pause')).toBe('user:bob has reverted it already');
+    expect(whyNotRelease(ending('cancel'), going, 'cancel')).toBe('user:bob has already cancelled it');
+    expect(whyNotRelease(ending('revert'), going, 'pause')).toBe('user:bob has already reverted it');
     expect(takeRelease(RELEASE_FREE, 'cancel', {}).ending?.actor).toBe('user:unknown');
   });
 

@@ -8,7 +8,7 @@ const NOW = Date.parse('2026-11-20T14:00:00Z');
 const at = (minutes: number): string => new Date(NOW + minutes * MINUTE).toISOString();
 const tasks = (targeted: number, live: number) => ({ units: 1, targeted, updated: live, live });
 
-/** Three phases: 10 % and 50 %, each with a bake of ten minutes, and the completion. Updates take four minutes a phase. */
+/** Three phases: 10% and 50%, each with a bake of ten minutes, and the completion. Updates take four minutes a phase. */
 const planned = {
   tasks: 100,
   phases: [

@@ -68,7 +68,7 @@ test('a bug whose fix is known stays in force when it is closed, and one that wa
   const fixed = markBugClosed(records, { id: 'bug/1', to: '9', reason: 'fixed' }, BOB, 0);
   const none = markBugClosed(fixed, { id: 'bug/2', to: null, reason: 'none' }, BOB, 0);
   expect(none.bugs.map(isInForce)).toEqual([true, false]);
-  expect(whyNotClose(none, { id: 'bug/2', to: null, reason: 'r' }, BOB)).toBe('bug/2 is closed already');
+  expect(whyNotClose(none, { id: 'bug/2', to: null, reason: 'r' }, BOB)).toBe('bug/2 is already closed');
   expect(whyNotClose(none, { id: 'bug/3', to: null, reason: 'r' }, BOB)).toBe('there is no bug/3');
   expect(whyNotClose(none, { id: 'bug/1', to: null, reason: 'old' }, BOB)).toBeUndefined();
   expect(bugWords(none.bugs[0]!)).toBe('bug/1 in //lib:rpc (from r1, fixed in 9): it loses replies');

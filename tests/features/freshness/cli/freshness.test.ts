@@ -25,7 +25,7 @@ test('freshness shows the worst first: since when, until when, and what stops it
   expect(lines[1]).toMatch(/^ancient  ✖ overdue  80d ago  –  frozen  /);
   expect(lines[2]).toMatch(/^old  ⚠ stale  45d ago  overdue in 18d  –  /);
   expect(lines[3]).toMatch(/^young  ✔ fresh  2d ago  stale in 40d  –  /);
-  expect(out).toContain('33.3 % of the pipelines that ever deployed did so in the last week.');
+  expect(out).toContain('33.3% of the pipelines that ever deployed did so in the last week.');
 });
 
 test('it is JSON for programs, with the share of a week, and says what a limit leaves out', async () => {
