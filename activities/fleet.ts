@@ -24,6 +24,7 @@ import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import type { UnlistedUnits } from '../domain/deploy/unlistedUnits';
 import { filterConcerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
+import { markUnits } from '../domain/unitMarks';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
 import { whetherSigned } from './authority';
@@ -33,7 +34,7 @@ import { allowApproved, allowDeploy, allowSources, unitsOfRulesNow, whetherSigne
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { findKeepers } from './keepers';
-import { inspectUnlistedUnits } from './unlistedUnits';
+import { lookForUnlisted } from './unlistedUnits';
 
 /** The deploy to plan, and its kind. */
 export interface PlanRequest {
@@ -47,8 +48,10 @@ export interface PlanRequest {
   /** As in a look. */
   readonly since?: readonly BroughtVersion[];
   readonly inherited?: Inheritance;
-  /** For a rollback. */
+  /** For a rollback or a removal. */
   readonly restores?: RestoredDeploy;
+  /** For a removal: the marks of the units that it has removed. */
+  readonly removed?: string;
   /** The approvals of its release. */
   readonly approvals?: ApprovalAsk;
   readonly rules: RevertRules;
@@ -70,7 +73,7 @@ export type PlannedFleet =
       readonly signed?: string;
       /** Units that are left to other pipelines. */
       readonly kept?: KeptUnits;
-      /** For a follow-on: units that it should update but that are not listed. */
+      /** For a follow-on or a removal: units that it should update or remove but that are not listed. */
       readonly unlisted?: UnlistedUnits;
     };
 
@@ -130,7 +133,9 @@ async function planFleet(
   const keepers = await findKeepers(ports, invoke, { ...call, inPages }, meant, request);
   const kept = buildKeptUnits(keepers, request.since ?? []);
   const units = filterConcerned(all, request.only, keepers);
-  if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
+  const { unlisted, gone } = await lookForUnlisted(ports, invoke, call, { ...request, listed: all });
+  const isOver = request.kind !== 'removal' || unlisted === undefined;
+  if (kept && units.length === 0 && isOver) return { impossible: whyAllKept(kept), isKept: true };
   await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
   // Checks again: while the deploy waited for the lock, units and rules may have been added, and keys removed.
   await allowApproved(ports, call, units, request.approvals);
@@ -139,7 +144,10 @@ async function planFleet(
   const plan = buildDeployPlan(units, request);
   const before = await past(ports, units, request.inherited);
   const each = ranEach(before, request.rules);
-  const marks = marksOfMany(meant.map(({ id }) => id));
+  const marks =
+    request.kind === 'removal'
+      ? markUnits([...units.map(({ id }) => id), ...gone])
+      : marksOfMany(meant.map(({ id }) => id));
   const fleet: Fleet = {
     ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
     snapshot: await ports.snapshots.write(call.deployId, before),
@@ -155,9 +163,6 @@ async function planFleet(
     shares: cumulativeShares(plan, units),
     pattern: classifyPattern(plan, units),
   };
-  const wanted = (request.only ?? []).map((id) => ({ id, version: null }));
-  const question = { before: wanted, listed: all, version: request.rules.deployed };
-  const unlisted = await inspectUnlistedUnits(ports, invoke, call, question);
   const left = {
     unavailable: toNamedUnits(unavailable(units)),
     ...(kept && { kept }),

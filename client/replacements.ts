@@ -71,8 +71,9 @@ function withReplacement(
       const { replaced: _, replacedUnknown: _unknown, ...own } = good;
       return own;
     }
-    const { by, version, on } = found;
-    return { ...good, replaced: { by, version, ...(on === undefined ? {} : { on }) } };
+    const { by, version, on, removed } = found;
+    const more = { ...(on === undefined ? {} : { on }), ...(removed ? { removed } : {}) };
+    return { ...good, replaced: { by, version, ...more } };
   }
   const isKnown = good.replaced !== undefined || read.every(({ isWhole }) => isWhole);
   return isKnown ? good : { ...good, replacedUnknown: true };

@@ -6,7 +6,7 @@ import { releaseId } from './ids';
 import { SERVICE_LIMITS } from './limits';
 import { jsonBytes, newestWithin } from './size';
 import { joinWords } from './text';
-import { hasMark, computeUnitMark, markUnits, splitMarks } from './unitMarks';
+import { hasMark, computeUnitMark, joinMarks, markUnits, splitMarks } from './unitMarks';
 
 /**
  * The versions that run on a service, with the pipelines that brought them: the lock of the service keeps one entry for each deploy action, newest
@@ -29,7 +29,12 @@ export interface BroughtVersion {
   readonly back?: true;
   /** It did not finish: some tasks of some of these units run it. */
   readonly stopped?: true;
+  /** It removed these units: nothing runs there. `version` is `NO_VERSION`. */
+  readonly removed?: true;
 }
+
+/** The version of units that run nothing, in words. */
+export const NO_VERSION = 'nothing';
 
 /** The form in which a deploy reports it to the lock. */
 export interface BroughtReport extends BroughtVersion {
@@ -37,7 +42,7 @@ export interface BroughtReport extends BroughtVersion {
   readonly kept?: readonly string[];
 }
 
-/** A release that runs in place of a version that a deploy had brought. */
+/** A release that runs in place of a version that a deploy had brought, or one that removed its units. */
 export interface VersionReplacement {
   /** `web-b/1`. */
   readonly by: string;
@@ -46,6 +51,8 @@ export interface VersionReplacement {
   readonly artifacts: readonly Artifact[];
   /** The affected units in words, if it is not all of them. */
   readonly on?: string;
+  /** It removed these units, and nothing runs there. */
+  readonly removed?: true;
 }
 
 type DeployName = Pick<BroughtVersion, 'pipeline' | 'action'>;
@@ -81,14 +88,44 @@ export function withBrought(
   all: readonly BroughtVersion[],
   { kept = [], ...one }: BroughtReport,
 ): readonly BroughtVersion[] {
+  if (one.removed) return withRemoval(all, one);
   // A stopped deploy never replaces a finished one.
   const isReplaced = (other: BroughtVersion): boolean =>
-    isBroughtIn(other, one) && (!hasStopped(one) || hasStopped(other));
-  const others = all.filter((other) => !isReplaced(other));
+    !other.removed && isBroughtIn(other, one) && (!hasStopped(one) || hasStopped(other));
+  const running = new Set(hasStopped(one) ? [] : marksIn(one));
+  const others = all.flatMap((other) => {
+    if (other.removed) return withoutUnits(other, running);
+    return isReplaced(other) ? [] : [other];
+  });
   const keeper = firstKeeper(all, { ...one, kept });
   const at = kept.length > 0 ? (keeper ? others.indexOf(keeper) : -1) : placeOfBack(others, one);
   const next = at < 0 ? [...others, one] : [...others.slice(0, at), one, ...others.slice(at)];
   return withinLimits(next);
+}
+
+/** The entries after a deploy action removed units: of its own entries, only the units that it did not remove are left. */
+function withRemoval(all: readonly BroughtVersion[], one: BroughtVersion): readonly BroughtVersion[] {
+  const gone = new Set(marksIn(one));
+  const isOwn = (other: BroughtVersion): boolean =>
+    other.pipeline === one.pipeline && (other.action === one.action || other.config === one.config);
+  const earlier = all.filter((other) => other.removed && isOwn(other)).flatMap((other) => marksIn(other) ?? []);
+  const others = all.flatMap((other) => {
+    if (!isOwn(other)) return [other];
+    return other.removed || !knowsUnits(other) ? [] : withoutUnits(other, gone);
+  });
+  return withinLimits([...others, { ...one, marks: joinMarks([...gone, ...earlier]) }]);
+}
+
+/** Empty once the entry has no unit left. */
+function withoutUnits(one: BroughtVersion, gone: ReadonlySet<string>): readonly BroughtVersion[] {
+  const left = limitUnits(one, (mark) => !gone.has(mark));
+  return left.units?.length === 0 || left.marks === '' ? [] : [left];
+}
+
+/** The entry with some of its units; unchanged if these are not known. */
+function limitUnits(one: BroughtVersion, isMeant: (mark: string) => boolean): BroughtVersion {
+  if (one.units) return { ...one, units: one.units.filter((unit) => isMeant(computeUnitMark(unit))) };
+  return one.marks === undefined ? one : { ...one, marks: joinMarks(splitMarks(one.marks).filter(isMeant)) };
 }
 
 function firstKeeper(
@@ -96,7 +133,7 @@ function firstKeeper(
   { kept, ...own }: BroughtVersion & { readonly kept: readonly string[] },
 ): BroughtVersion | undefined {
   const isKeeper = (other: BroughtVersion): boolean => {
-    if (other.pipeline === own.pipeline) return false;
+    if (other.pipeline === own.pipeline || other.removed) return false;
     return kept.some((unit) => hasUnit(other, unit));
   };
   return all.slice(findLastOwnIndex(all, own) + 1).find(isKeeper);
@@ -127,12 +164,15 @@ function placeOfBack(others: readonly BroughtVersion[], one: BroughtVersion): nu
   return one.back && under?.version === one.version && unitsInCommon(one, under) === 'all' ? at : -1;
 }
 
+/** Versions that other pipelines brought to possibly the same units after a deploy action's own last one; newest last. */
+export const listBroughtSince = (all: readonly BroughtVersion[], own: BroughtBy): readonly BroughtVersion[] =>
+  listChangesSince(all, own).filter(({ removed }) => !removed);
+
 /**
- * Versions that other pipelines brought to possibly the same units after a deploy action's own last one; newest last.
- * An entry with unknown units counts, unless it brought the same version: then the running version may just as well be
- * the action's own.
+ * Versions that other pipelines brought, and units that they removed. An entry with unknown units counts, unless it brought the same version: then
+ * the running version may just as well be the action's own.
  */
-export function listBroughtSince(all: readonly BroughtVersion[], own: BroughtBy): readonly BroughtVersion[] {
+function listChangesSince(all: readonly BroughtVersion[], own: BroughtBy): readonly BroughtVersion[] {
   const at = findLastOwnIndex(all, own);
   const mine = all[at];
   const mayConcern = (other: BroughtVersion): boolean =>
@@ -144,11 +184,13 @@ const knowsUnits = ({ units, marks }: BroughtVersion): boolean => units !== unde
 
 /** A deploy renamed since then is found by its configuration. */
 function findLastOwnIndex(all: readonly BroughtVersion[], own: BroughtBy): number {
-  const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one));
+  const byName = all.findLastIndex((one) => isBroughtIn(one, own) && runsEverywhere(one));
   return byName >= 0
     ? byName
-    : all.findLastIndex((one) => one.pipeline === own.pipeline && one.config === own.config && !hasStopped(one));
+    : all.findLastIndex((one) => one.pipeline === own.pipeline && one.config === own.config && runsEverywhere(one));
 }
+
+const runsEverywhere = (one: BroughtVersion): boolean => !hasStopped(one) && !one.removed;
 
 /** The number of tasks of a unit that run a version. */
 export interface TaskCounts {
@@ -197,36 +239,79 @@ export function buildKeptUnits(
 }
 
 /**
- * The release that replaced an action's version, everywhere or on some units; null if it still runs, as far as is
+ * The release that replaced an action's version or removed its units, everywhere or on some units; null if it still runs, as far as is
  * known.
  */
 export function findReplacement(all: readonly BroughtVersion[], own: BroughtVersion): VersionReplacement | null {
-  const since = listBroughtSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
+  const since = listChangesSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
+  const removal = since.findLast(({ removed }) => removed);
+  const brought = since.filter((other) => !other.removed);
+  return removal === undefined ? findBringer(brought, own) : findRemover(since, { own, removal, brought });
+}
+
+/** @param since entries that brought versions to units of the own one */
+function findBringer(since: readonly BroughtVersion[], own: BroughtVersion): VersionReplacement | null {
   const through = since.filter((other) => !hasStopped(other));
   const relevant = through.length > 0 ? through : since;
   const newest = relevant.at(-1);
   if (newest === undefined) return null;
-  const taken = describeTakenUnits(own, relevant);
+  const taken = describeTakenUnits(own, new Set(relevant.flatMap((other) => marksIn(other) ?? [])));
   const isWhole = taken?.isAll || relevant.some((other) => unitsInCommon(own, other) === 'all');
   const { version, artifacts, at } = newest;
   const replaced = { by: formatBringer(newest), version, at, artifacts };
   if (isWhole && through.length > 0) return replaced;
   const isKnown = taken !== undefined && unitsInCommon(own, newest) !== 'unknown';
-  const on = isKnown ? taken.words : 'an unknown part of its units';
+  const on = isKnown ? taken.words : UNKNOWN_PART;
   return { ...replaced, on: through.length > 0 ? on : `some tasks of ${on}` };
 }
 
+const UNKNOWN_PART = 'an unknown part of its units';
+
+/** If other units run a version of another pipeline, the later of the two is named, or that version if it runs on all units that are left. */
+function findRemover(
+  since: readonly BroughtVersion[],
+  {
+    own,
+    removal,
+    brought,
+  }: { readonly own: BroughtVersion; readonly removal: BroughtVersion; readonly brought: readonly BroughtVersion[] },
+): VersionReplacement | null {
+  const empty = collectRemovedMarks(since);
+  const gone = describeTakenUnits(own, empty);
+  const { artifacts, at, version } = removal;
+  const removed = { by: formatBringer(removal), version, at, artifacts, removed: true as const };
+  if (gone?.isAll) return removed;
+  const left = limitUnits(own, (mark) => !empty.has(mark));
+  const other = findBringer(
+    brought.filter((one) => unitsInCommon(left, one) !== 'none'),
+    left,
+  );
+  const isLater = since.filter((one) => !hasStopped(one)).at(-1) !== removal;
+  const isNamed = gone === undefined || gone.count > 0 || unitsInCommon(own, removal) === 'unknown';
+  if (other && (isLater || other.on === undefined || !isNamed)) return other;
+  return isNamed ? { ...removed, on: gone === undefined || gone.count === 0 ? UNKNOWN_PART : gone.words } : null;
+}
+
+/** The units that nothing has been brought to since they were removed. */
+function collectRemovedMarks(since: readonly BroughtVersion[]): ReadonlySet<string> {
+  const empty = new Set<string>();
+  for (const one of since.filter((other) => !hasStopped(other)))
+    for (const mark of marksIn(one) ?? [])
+      if (one.removed) empty.add(mark);
+      else empty.delete(mark);
+  return empty;
+}
+
 /** The units of an entry that others have taken, in words: by name, or as a count if there are many. */
-function describeTakenUnits(own: BroughtVersion, since: readonly BroughtVersion[]) {
+function describeTakenUnits(own: BroughtVersion, others: ReadonlySet<string>) {
   const mine = marksIn(own);
   if (mine === undefined) return undefined;
-  const others = new Set(since.flatMap((other) => marksIn(other) ?? []));
   const taken = mine.filter((mark) => others.has(mark));
   const names = own.units?.filter((unit) => others.has(computeUnitMark(unit)));
   const words = names
     ? joinWords(names, 'and')
     : `${taken.length.toLocaleString('en')} of its ${mine.length.toLocaleString('en')} units`;
-  return { isAll: taken.length === mine.length, words };
+  return { isAll: taken.length === mine.length, count: taken.length, words };
 }
 
 export interface ReplacedNotice extends DeployName {
@@ -245,8 +330,8 @@ export function learnBrought(
 
 function listReplacedNotices(before: readonly BroughtVersion[], after: readonly BroughtVersion[]): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
-    if (hasStopped(own)) return [];
-    const then = before.find((one) => isBroughtIn(one, own) && !hasStopped(one));
+    if (!runsEverywhere(own)) return [];
+    const then = before.find((one) => isBroughtIn(one, own) && runsEverywhere(one));
     const by = findReplacement(after, own);
     // A pipeline does not know of the units that its own new deploy left to another.
     const isNewInPart = by?.on !== undefined && then?.release !== own.release;
@@ -267,7 +352,8 @@ export const formatBringer = ({ pipeline, release }: BroughtVersion): string => 
  * none.
  */
 function unitsInCommon(one: BroughtVersion, other: BroughtVersion): 'all' | 'some' | 'none' | 'unknown' {
-  if (one.config === other.config) return 'all';
+  // A removal may have left units to others.
+  if (one.config === other.config && !one.removed && !other.removed) return 'all';
   const [mine, theirs] = [marksIn(one), marksIn(other)];
   if (mine === undefined || theirs === undefined) return one.version === other.version ? 'none' : 'unknown';
   const known = new Set(theirs);

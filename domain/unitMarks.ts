@@ -7,7 +7,11 @@ import { hash } from './hash';
  */
 const WIDTH = 8;
 
-export const markUnits = (ids: readonly string[]): string => [...new Set(ids.map(computeUnitMark))].sort().join('');
+export const markUnits = (ids: readonly string[]): string => joinMarks(ids.map(computeUnitMark));
+
+export const uniteMarks = (one: string, other: string): string => joinMarks([...splitMarks(one), ...splitMarks(other)]);
+
+export const joinMarks = (marks: readonly string[]): string => [...new Set(marks)].sort().join('');
 
 /** Two hashes with different seeds: ids that share one need not share the other. */
 export const computeUnitMark = (id: string): string =>

@@ -191,8 +191,8 @@ export interface ReleaseSummary {
    */
   readonly undone?: Undone;
   /**
-   * In its status, that of its pipeline and the history: the release of another pipeline that replaced its version,
-   * such as `web-b/1`.
+   * In its status, that of its pipeline and the history: the release of another pipeline that replaced its version
+   * or removed its units, such as `web-b/1`.
    */
   readonly replacedBy?: string;
   /**
@@ -582,12 +582,20 @@ export interface BehindView {
   readonly bring: string;
 }
 
-/** The last version of a deploy action, and its replacement if another pipeline has deployed since. */
+/** The last version of a deploy action, and its replacement if another pipeline has deployed or removed units since. */
 export interface GoodView {
   readonly release: number;
   readonly version: string;
-  /** `by` is the release of the other pipeline; `on` names the units if only some are affected. */
-  readonly replaced?: { readonly by: string; readonly version: string; readonly on?: string };
+  /**
+   * `by` is the release of the other pipeline; `on` names the units if only some are affected. `removed`: it removed them, and the version is
+   * `nothing`.
+   */
+  readonly replaced?: {
+    readonly by: string;
+    readonly version: string;
+    readonly on?: string;
+    readonly removed?: true;
+  };
   /** The locks that know this could not be read in time. */
   readonly replacedUnknown?: true;
   /**

@@ -179,10 +179,11 @@ export function goodWords(good: GoodView): string {
   if (undoing) return `since release ${undoing.release}; ${undoing.by} brings back ${getGoodVersion(good)}`;
   const since = release === 0 ? 'as before the first release' : `since release ${release}`;
   if (replaced === undefined) return replacedUnknown ? `${since}; ${REPLACED_UNKNOWN}` : since;
-  const { by, on } = replaced;
+  const { by, on, removed } = replaced;
+  const done = `${removed ? 'removed' : 'brought'} by ${by}`;
   return on === undefined
-    ? `brought by ${by}; release ${release} had brought ${version}`
-    : `${since}; ${on}: ${replaced.version}, brought by ${by}`;
+    ? `${done}; release ${release} had brought ${version}`
+    : `${since}; ${on}: ${replaced.version}, ${done}`;
 }
 
 const REPLACED_UNKNOWN = 'unknown whether another pipeline has replaced it: Temporal did not list all locks in time';

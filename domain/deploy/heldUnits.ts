@@ -8,7 +8,7 @@ import { listSnapshotIds, type Pages, type Snapshot } from './snapshot';
  */
 export type HeldUnits = { readonly ids: readonly string[] } | (Pages & { readonly some?: readonly string[] });
 
-/** The facts about the deploy that a rollback restores, for one action. */
+/** The facts about the deploy that a rollback restores or an undeploy removes, for one action. */
 export interface RestoredDeploy {
   /** Missing if it is not known. */
   readonly held?: HeldUnits;

@@ -1,4 +1,4 @@
-import { onUnits, type BroughtReport } from '../broughtVersions';
+import { NO_VERSION, onUnits, type BroughtReport } from '../broughtVersions';
 import { hash } from '../hash';
 import type { DeploySpec } from '../spec/deploy';
 import { formatTime } from '../text';
@@ -37,24 +37,21 @@ function withHeld(
 
 /**
  * The versions that it has brought to its service, for the lock of the service. If it failed, the versions that it may have left there. A
- * follow-on completes the version of its release, a canary is undone, and a removal brings none.
+ * follow-on completes the version of its release, and a canary is undone. A removal reports the units that it has removed.
  */
 export function buildBroughtReport(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary, removal }: DeployInput,
   record: DeployRecord,
   { outcome, unchanged }: DeployResult,
 ): BroughtReport | undefined {
-  const { fleet, endedAtMs, keptUnits, updates } = record;
-  if (followOn || canary || removal || fleet === null) return undefined;
-  const brought = {
-    pipeline,
-    release,
-    action,
-    version,
-    artifacts,
-    at: formatTime(endedAtMs ?? 0),
-    config: hashConfig(spec),
-  };
+  const { fleet, endedAtMs, keptUnits, removed, updates } = record;
+  if (followOn || canary || fleet === null) return undefined;
+  const at = formatTime(endedAtMs ?? 0);
+  const brought = { pipeline, release, action, version, artifacts, at, config: hashConfig(spec) };
+  if (removal)
+    return removed === undefined
+      ? undefined
+      : { ...brought, version: NO_VERSION, artifacts: [], marks: removed, removed: true };
   if (outcome !== 'succeeded') {
     if (outcome === 'reverted' || updates.length === 0) return undefined;
     const reached = listUpdatedUnitIds(record, fleet);

@@ -9,6 +9,7 @@ import type { Settings } from '../settings';
 import type { DeploySpec } from '../spec/deploy';
 import type { ActionSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
+import { uniteMarks } from '../unitMarks';
 import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type {
@@ -45,7 +46,7 @@ export interface DeployInput {
   readonly lastGood: string | null;
   /** A rollback of an ended release: one phase, without waiting. */
   readonly rollback: boolean;
-  /** For a rollback: the release that it restores. */
+  /** For a rollback: the release that it restores. For a removal: the units that its pipeline is known to have. */
   readonly restores?: RestoredDeploy;
   /** The times at which updates may start, as in the pipeline file; not for a rollback or an emergency. */
   readonly window?: ActionSpec['window'];
@@ -128,7 +129,8 @@ export interface Fleet {
   /** A sample of units with at least one for each rule of the platform that was about any of them. */
   readonly ofRules?: readonly string[];
   /**
-   * If there are many units: the marks of these and of those that it leaves to other pipelines (domain/unitMarks.ts).
+   * If there are many units: the marks of these and of those that it leaves to other pipelines (domain/unitMarks.ts). For a removal: always those of
+   * the units to remove, and of those that have no task any more.
    */
   readonly marks?: string;
   /** Units whose earlier version is unknown. If there are many, a sample, with at least one for each phase that reaches any. */
@@ -161,6 +163,8 @@ export interface DeployRecord {
   readonly since?: readonly BroughtVersion[];
   /** Units that run the versions of those pipelines, and are left to them. */
   readonly keptUnits?: KeptUnits;
+  /** The marks of the units that a removal has removed (domain/unitMarks.ts). */
+  readonly removed?: string;
   /** Units that the push type no longer lists; null if all missing units came back. */
   readonly unlisted?: UnlistedUnits | null;
   /** Null before it is planned. */
@@ -282,6 +286,10 @@ export function withPlan(record: DeployRecord, plan: DeployPlan, fleet: Fleet): 
   }));
   return { ...record, plan, fleet, phases };
 }
+
+/** Adds units that are removed. Those listed by an older worker are not known. */
+export const withRemoved = (record: DeployRecord, { marks }: Pick<Fleet, 'marks'>): DeployRecord =>
+  marks === undefined ? record : { ...record, removed: uniteMarks(record.removed ?? '', marks) };
 
 /** Changes the view of one phase. */
 export function withPhase(record: DeployRecord, index: number, patch: Partial<PhaseView>): DeployRecord {

@@ -18,6 +18,10 @@ export interface UnlistedUnits {
 /** The number of units that are named and asked about. */
 export const NAMED_UNLISTED = 5;
 
+/** Whether some of them are known to have tasks. */
+export const haveTasks = ({ units }: UnlistedUnits): boolean =>
+  units.some(({ tasks }) => tasks !== undefined && tasks.size > 0);
+
 /** `kvstore-y (3 of 6 tasks run kv:2) and 2 others are not listed any more` */
 export function describeUnlisted({ count, units }: UnlistedUnits, version: string): string {
   const names = units.map((unit) => `${unit.id} (${presentWords(unit, version)})`).join(', ');

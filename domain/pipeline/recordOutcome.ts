@@ -154,7 +154,8 @@ function withDeploy(
     ...(earlier !== undefined || result.beforeEach === undefined ? {} : { over: result.beforeEach }),
   };
   const before = earlier === undefined ? ranBefore(whole, result) : recordSuccessor(earlier, release, deploy, nowMs);
-  const after = [...before, entry].slice(-STATE_LIMITS.goodPerAction.max);
+  // Where another pipeline had removed the units, they run something again.
+  const after = [...before.filter(({ removed }) => !removed), entry].slice(-STATE_LIMITS.goodPerAction.max);
   return { ...good, [action]: withReplacement(after, release.replaced?.[action], nowMs) };
 }
 

@@ -4,7 +4,7 @@ import { badOutputs } from './knownBad';
 import { lastRanOn } from './recordOutcome';
 import { inFull } from './recordLimits';
 import { toPolicy } from './refusal';
-import { isLeftAlone } from './replacement';
+import { isLeftAlone, lastOwn } from './replacement';
 import { findRestoredDeploys } from './rollback';
 import { goesBackTo, hasOffered, type ActiveRelease, type PipelineState } from './state';
 
@@ -31,10 +31,20 @@ export function buildReleaseInput(state: PipelineState, release: ActiveRelease):
     ...badOutputs(state),
     ...(hasOffered(state) ? { offered: true } : {}),
     ...(trigger.kind === 'rollback' ? { restores: findRestoredDeploys(state, artifacts) } : {}),
+    ...(trigger.kind === 'undeploy' ? { restores: listKnownUnits(state) } : {}),
     ...(rerunOf === undefined ? {} : { rerunOf }),
     ...(place === undefined ? {} : { place }),
   };
 }
+
+/** The units of each deploy action that its last deploy held, so that an undeploy misses those that are not listed. */
+const listKnownUnits = ({ good }: PipelineState): NonNullable<ReleaseInput['restores']> =>
+  Object.fromEntries(
+    Object.entries(good).flatMap(([action, deploys]) => {
+      const held = lastOwn(deploys)?.held;
+      return held === undefined ? [] : [[action, { held }] as const];
+    }),
+  );
 
 function pickReleaseSpec(state: PipelineState, release: ActiveRelease): PipelineSpec {
   const { trigger, emergency, followOn } = release;
@@ -48,7 +58,7 @@ function pickReleaseSpec(state: PipelineState, release: ActiveRelease): Pipeline
  * The actions of a rollback: those that deployed a good version. An action that never succeeded, or whose version another pipeline has replaced
  * since, is left out.
  */
-const inProduction = ({ good }: PipelineState, { artifacts }: ActiveRelease): string[] =>
+const inProduction = ({ good }: PipelineState, { artifacts, trigger: { of = 0 } }: ActiveRelease): string[] =>
   Object.entries(good).flatMap(([action, deploys]) =>
-    deploys.length > 0 && !isLeftAlone(deploys, artifacts) ? [action] : [],
+    deploys.length > 0 && !isLeftAlone(deploys, artifacts, of) ? [action] : [],
   );

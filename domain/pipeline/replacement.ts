@@ -2,21 +2,25 @@ import { formatIdentity, type Artifact } from '../artifact';
 import type { VersionReplacement, ReplacedNotice } from '../broughtVersions';
 import { STATE_LIMITS } from '../limits';
 import { formatTime } from '../text';
-import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
+import { withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 import { recordInterruption } from './uptime';
 
 type GoodDeploys = readonly GoodDeploy[];
 
 /**
- * Records that another pipeline replaced the version of a deploy action, everywhere or on some units, or that the old version runs again
- * (domain/broughtVersions.ts). If it was replaced everywhere, the replacement is the running version, and a later release goes back to it.
+ * Records that another pipeline replaced the version of a deploy action or removed its units, everywhere or on some units, or that the old version
+ * runs again (domain/broughtVersions.ts). If it was replaced everywhere, the replacement is the running version, and a later release goes back to it.
+ * If all units were removed, nothing runs, and a later release goes back to the version before that.
  */
 export function recordReplacement(state: PipelineState, notice: ReplacedNotice, nowMs: number): PipelineState {
   const { action, release, by } = notice;
   const good = state.good[action] ?? [];
   const last = lastOwn(good);
-  if (last?.release === release)
-    return { ...state, good: { ...state.good, [action]: withReplacement(good, by, nowMs) } };
+  if (last?.release === release) {
+    const isGone = by?.removed === true && by.on === undefined;
+    const inherited = isGone ? withInherited(state.inherited, action, null) : state.inherited;
+    return { ...state, inherited, good: { ...state.good, [action]: withReplacement(good, by, nowMs) } };
+  }
   // The end of its own deploy is not recorded yet, or the notice comes from the lock of a service that the action has left.
   const isKnown = Object.hasOwn(state.spec.actions, action);
   const active = state.active.map((one) => (isKnown && one.number === release ? withNotice(one, notice) : one));
@@ -40,9 +44,12 @@ export function withReplacement(
   const { partly: _, ...whole } = last;
   const before = own.slice(0, -1);
   if (by === null) return [...before, own.length === good.length ? whole : { ...whole, since: formatTime(nowMs) }];
-  if (by.on !== undefined) return [...before, { ...whole, partly: { by: by.by, version: by.version, on: by.on } }];
+  const removed = by.removed ? { removed: true as const } : {};
+  if (by.on !== undefined)
+    return [...before, { ...whole, partly: { by: by.by, version: by.version, on: by.on, ...removed } }];
   const { version, at } = by;
-  const entry = { release: last.release, version, artifacts: asOwn(last.artifacts, by), since: at, by: by.by };
+  const artifacts = by.removed ? [] : asOwn(last.artifacts, by);
+  const entry = { release: last.release, version, artifacts, since: at, by: by.by, ...removed };
   return [...before, recordInterruption(whole, Date.parse(at)), entry].slice(-STATE_LIMITS.goodPerAction.max);
 }
 
@@ -69,15 +76,21 @@ export const findReplacingRelease = (good: GoodDeploys): GoodDeploy | undefined 
 
 /**
  * Whether a rollback leaves an action alone, because another pipeline has replaced its version there and the rollback does not bring that
- * one.
+ * one, or because another pipeline has removed the units.
+ * @param of the release to undo: after a removal, it may have left something on the units before it failed
  */
-export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[]): boolean {
+export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[], of: number): boolean {
   const other = findReplacingRelease(good);
   if (other === undefined) return false;
+  if (other.removed) return of <= other.release;
   const brings = new Set(back.map(formatIdentity));
   return other.artifacts.length === 0 || !other.artifacts.every((artifact) => brings.has(formatIdentity(artifact)));
 }
 
 /** In words, for people. */
-export const describeReplacement = ({ by = '', version }: Pick<GoodDeploy, 'by' | 'version'>): string =>
-  `${by} is what runs now (${version})`;
+export const describeReplacement = ({
+  by = '',
+  version,
+  removed,
+}: Pick<GoodDeploy, 'by' | 'version' | 'removed'>): string =>
+  removed ? `${by} has removed the units, so nothing of it runs` : `${by} is what runs now (${version})`;

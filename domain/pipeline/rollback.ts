@@ -78,8 +78,8 @@ function whyActive({ active }: PipelineState, of: number): string | undefined {
 }
 
 /**
- * Names the release that runs instead of the one to undo. A version that another pipeline brought is undone by a revert there, or by a push of the
- * wanted version.
+ * Names the release that runs instead of the one to undo, or the one that removed the units. A version that another pipeline brought is undone by a
+ * revert there, or by a push of the wanted version.
  */
 function whyNotNewest(
   state: PipelineState,
@@ -94,7 +94,10 @@ function whyNotNewest(
   // Zero is the state before the first release, which a rollback may be about to restore.
   if (newest.length > 0 && Math.max(...newest) === 0) return NOTHING_DEPLOYED;
   if (newest.length > 0) return whyNewer(state, Math.max(...newest));
-  const other = all.flatMap((good) => findReplacingRelease(good) ?? []).at(-1);
+  const others = all.flatMap((good) => findReplacingRelease(good) ?? []);
+  const other = others.findLast(({ removed }) => !removed) ?? others.at(-1);
+  if (other?.removed)
+    return `${describeReplacement(other)}: release the version that should run with conveyor release ${state.spec.pipeline}`;
   const before = backTo(
     state,
     all.map((good) => good.filter(({ by }) => by === undefined)),

@@ -163,8 +163,10 @@ export interface GoodDeploy {
   readonly over?: string;
   /** The release of another pipeline that brought it after `release` of this one: `web-b/1`. */
   readonly by?: string;
-  /** The units, in words, on which a release of another pipeline has replaced it. */
-  readonly partly?: { readonly by: string; readonly version: string; readonly on: string };
+  /** That release has removed all units, so that nothing runs. */
+  readonly removed?: true;
+  /** The units, in words, on which a release of another pipeline has replaced it, or which it has removed. */
+  readonly partly?: { readonly by: string; readonly version: string; readonly on: string; readonly removed?: true };
 }
 
 export interface ImportRecord {
@@ -264,10 +266,10 @@ export const markReleaseRunning = (state: PipelineState, number: number): Pipeli
 
 /**
  * The version to which units with several versions go back: never one that is good only according to an import, unless an admin vouched for
- * it.
+ * it. Null if another pipeline has removed the units.
  */
 export const goesBackTo = ({ imported }: PipelineState, deploy: GoodDeploy | undefined): string | null =>
-  deploy === undefined || (deploy.imported && imported?.vouched !== true) ? null : deploy.version;
+  deploy === undefined || deploy.removed || (deploy.imported && imported?.vouched !== true) ? null : deploy.version;
 
 /** Whether it offers something to other pipelines, or did so. Its first file may be the only one. */
 export const hasOffered = ({ offered, spec }: Pick<PipelineState, 'offered' | 'spec'>): boolean =>

@@ -74,7 +74,7 @@ const ofEach = (good: Good, keep: (deploys: readonly GoodDeploy[]) => readonly G
 
 const shorter = ({ artifacts, held: _held, ...deploy }: GoodDeploy): GoodDeploy => ({
   ...deploy,
-  version: combineVersions(artifacts),
+  version: deploy.removed ? deploy.version : combineVersions(artifacts),
   artifacts: artifacts.map((one) => ({ ...pickIdentity(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),
 });
 

@@ -54,7 +54,8 @@ export const withReplaced = <T extends Row>(releases: readonly T[], lastGood: Pi
 
 /**
  * The running version of each deploy action of a pipeline, with the release that brought it. Empty while a release deploys. An action is left out if
- * its last deploy left its units in several versions, or if it is unknown whether another pipeline has deployed since.
+ * its last deploy left its units in several versions, if another pipeline has removed its units,
+ * or if it is unknown whether another pipeline has deployed since.
  */
 export const listRunningVersions = (
   { id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>,
@@ -62,6 +63,7 @@ export const listRunningVersions = (
 ): RunsNow[] =>
   Object.entries(active.some(({ deploying }) => deploying) ? {} : lastGood)
     .filter(([action, { replacedUnknown }]) => inherited[action] === undefined && replacedUnknown === undefined)
+    .filter(([, { replaced }]) => !replaced?.removed || replaced.on !== undefined)
     .map(([action, { release, version, replaced }]) =>
       replaced && replaced.on === undefined
         ? { action, version: replaced.version, by: replaced.by }

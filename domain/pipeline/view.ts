@@ -111,7 +111,8 @@ function collectPipelineVerbs(state: PipelineState, nowMs: number): AcceptedVerb
 }
 
 function goodView({ release, version, partly }: GoodDeploy, other: GoodDeploy | undefined): GoodView {
-  const by = other?.by === undefined ? partly : { by: other.by, version: other.version };
+  const removed = other?.removed ? { removed: true as const } : {};
+  const by = other?.by === undefined ? partly : { by: other.by, version: other.version, ...removed };
   return { release, version, ...(by ? { replaced: by } : {}) };
 }
 
@@ -188,8 +189,8 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     const since = release === 0 ? 'as before the first release' : `since release ${release}`;
     if (replaced === undefined) return formatMarkdown`${action}: ${code(version)}, ${since}`;
     return replaced.on === undefined
-      ? formatMarkdown`${action}: ${code(replaced.version)}, brought by ${replaced.by}; release ${release} had brought ${code(version)}`
-      : formatMarkdown`${action}: ${code(version)}, ${since}; ${code(replaced.version)} on ${replaced.on}, brought by ${replaced.by}`;
+      ? formatMarkdown`${action}: ${code(replaced.version)}, ${replaced.removed ? 'removed' : 'brought'} by ${replaced.by}; release ${release} had brought ${code(version)}`
+      : formatMarkdown`${action}: ${code(version)}, ${since}; ${code(replaced.version)} on ${replaced.on}, ${replaced.removed ? 'removed' : 'brought'} by ${replaced.by}`;
   });
   return sections(
     formatMarkdown`## ${id}`,

@@ -32,7 +32,7 @@ export interface ReleaseInput {
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: PipelineStopRecord | null;
-  /** For a rollback: the deploys that it restores, by action. */
+  /** For a rollback: the deploys that it restores, by action. For an undeploy: those that it removes. */
   readonly restores?: Readonly<Record<string, RestoredDeploy>>;
   /** Its pipeline offers something to others, or did so. */
   readonly offered?: true;

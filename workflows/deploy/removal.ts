@@ -1,12 +1,14 @@
+import { patched } from '@temporalio/workflow';
 import type { SentRemoval } from '../../activities/removals';
 import type { SentUpdates } from '../../activities/updateSender';
 import { createCancelledEnding, type Ending } from '../../domain/deploy/outcome';
 import { withCounts } from '../../domain/deploy/counts';
 import { everyUnit, listSnapshotIds, NONE_NAMED } from '../../domain/deploy/snapshot';
-import { withPhase, withPlan, type DeployRecord, type Fleet } from '../../domain/deploy/state';
+import { withPhase, withPlan, withRemoved, type DeployRecord, type Fleet } from '../../domain/deploy/state';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { formatRemovedCount } from '../../domain/deploy/view';
 import { describeKeptUnits } from '../../domain/deploy/keptUnitsText';
+import { describeUnlisted, haveTasks, type UnlistedUnits } from '../../domain/deploy/unlistedUnits';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime, plural, withReason } from '../../domain/text';
@@ -21,7 +23,8 @@ import type { UpdateEnd, UpdateOrder } from './update';
 /**
  * Removes all units of a deploy whose pipeline is undeployed, except those that another pipeline has updated since. It is not judged by health, and
  * nothing goes back. Units are listed before each try, and once more after it, since a push type may call a removal done that is not. It is tried
- * until no task is left or a person cancels it.
+ * until no task is left or a person cancels it. Units that its pipeline is known to have and that are not listed are waited for while they have
+ * tasks, and named in the outcome if their tasks cannot be counted.
  */
 export async function removeEveryUnit(run: UpdateRunner): Promise<Ending> {
   const unable = await findUnable(run);
@@ -32,9 +35,17 @@ export async function removeEveryUnit(run: UpdateRunner): Promise<Ending> {
     run.enter('removing');
     const listed = await listUnits(run);
     if ('kind' in listed) return listed;
-    if (listed.fleet.tasks === 0 && (await isEmptyForSure(run, listed.fleet))) return finishRemoval(run);
+    if (listed.fleet.tasks === 0 && (await isEmptyForSure(run, listed.fleet))) {
+      run.set((record) => withRemoved(record, listed.fleet));
+      const lost = await lookForLost(run, listed);
+      if (lost !== 'listed' && (lost === undefined || !haveTasks(lost))) return finishRemoval(run, lost);
+      isMet = false;
+      if (lost !== 'listed') await awaitNextRemoval(run, describeLost(run, lost), attempt);
+      continue;
+    }
     const end: UpdateEnd = isMet ? describeLeft(listed.fleet) : await tryRemoval(run, listed, attempt);
     isMet = end.kind === 'met' || end.kind === 'empty';
+    if (isMet) run.set((record) => withRemoved(record, listed.fleet));
     if (end.kind !== 'met' && end.kind !== 'empty') await awaitNextRemoval(run, end, attempt);
   }
 }
@@ -54,19 +65,21 @@ async function findUnable(run: UpdateRunner): Promise<Ending | undefined> {
 interface ListedUnits {
   readonly phase: PhasePlan;
   readonly fleet: Fleet;
+  readonly unlisted?: UnlistedUnits | undefined;
 }
 
 /** The units that exist now; the ending if there are none to remove. */
 async function listUnits(run: UpdateRunner): Promise<ListedUnits | Ending> {
+  const { removed } = run.record;
   const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) =>
-    push.planUnits(run.call, buildPlanRequest(run)),
+    push.planUnits(run.call, { ...buildPlanRequest(run), ...(removed === undefined ? {} : { removed }) }),
   );
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
   if ('impossible' in made.value) {
     const { impossible, isKept } = made.value;
     return isKept ? { kind: 'succeeded', reason: impossible } : { kind: 'failed', reason: impossible, fault: 'change' };
   }
-  const { plan, fleet, kept } = made.value;
+  const { plan, fleet, kept, unlisted } = made.value;
   const [phase] = plan.phases;
   if (phase === undefined) return { kind: 'failed', reason: 'nothing is planned', fault: 'conveyor' };
   const isFirst = run.record.plan === null;
@@ -77,7 +90,7 @@ async function listUnits(run: UpdateRunner): Promise<ListedUnits | Ending> {
   }));
   if (isFirst && kept) run.note('units-kept', describeKeptUnits(kept));
   if (isFirst) run.note('planned', `removes ${plural(fleet.units, 'unit')} with ${plural(fleet.tasks, 'task')}`);
-  return { phase, fleet };
+  return { phase, fleet, unlisted };
 }
 
 const beginPhase = (record: DeployRecord, nowMs: number): DeployRecord =>
@@ -90,6 +103,26 @@ async function isEmptyForSure(run: UpdateRunner, { units }: Fleet): Promise<bool
   const again = await listUnits(run);
   return !('kind' in again) && again.fleet.units === 0;
 }
+
+/**
+ * The units that are not listed, which an inventory may have left out for a moment, after another look; `listed` if it lists some again. Histories
+ * from before 2026-12 have no such look.
+ */
+async function lookForLost(
+  run: UpdateRunner,
+  { unlisted }: ListedUnits,
+): Promise<UnlistedUnits | 'listed' | undefined> {
+  if (unlisted === undefined || !patched('a removal looks for units that are not listed')) return undefined;
+  run.note('units-unlisted', describeUnlisted(unlisted, run.input.version));
+  await waitOut({ afterMs: run.input.settings.transientMs, summary: 'look for units that are not listed' });
+  const again = await listUnits(run);
+  return 'kind' in again || again.fleet.tasks > 0 ? 'listed' : again.unlisted;
+}
+
+const describeLost = ({ input }: UpdateRunner, lost: UnlistedUnits): Extract<UpdateEnd, { kind: 'stuck' }> => ({
+  kind: 'stuck',
+  reason: describeUnlisted(lost, input.version),
+});
 
 const describeLeft = ({ tasks, units }: Fleet): UpdateEnd => ({
   kind: 'stuck',
@@ -124,12 +157,19 @@ function toSent(id: string, sent: SentRemoval, { units, snapshot }: Fleet): Sent
   return { ...none, count: units, refused, why: 'it has no removeUnits now' };
 }
 
-function finishRemoval(run: UpdateRunner): Ending {
+/** @param lost units that are not listed, and whose tasks cannot be counted */
+function finishRemoval(run: UpdateRunner, lost: UnlistedUnits | undefined): Ending {
   const { keptUnits } = run.record;
-  run.set((record, now) => withPhase(record, 0, { state: 'succeeded', updatedAt: formatTime(now) }));
-  run.note('removed', 'every unit is removed');
-  const reason = keptUnits ? `every other unit is removed; ${describeKeptUnits(keptUnits)}` : 'every unit is removed';
-  return { kind: 'succeeded', reason };
+  run.set((record, now) =>
+    withRemoved(withPhase(record, 0, { state: 'succeeded', updatedAt: formatTime(now) }), record.fleet ?? {}),
+  );
+  const done = `every ${keptUnits ? 'other ' : ''}unit${lost ? ' that is listed' : ''} is removed`;
+  run.note('removed', done);
+  const left = [
+    ...(keptUnits ? [describeKeptUnits(keptUnits)] : []),
+    ...(lost ? [describeUnlisted(lost, run.input.version)] : []),
+  ];
+  return { kind: 'succeeded', reason: [done, ...left].join('; ') };
 }
 
 /** Waits a while, or until a person resumes. */

@@ -1,6 +1,8 @@
+import { admit } from '../../../domain/pipeline/admission';
 import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { withSpec } from '../../../domain/pipeline/specChange';
 import { recordReplacement } from '../../../domain/pipeline/replacement';
+import { buildReleaseInput } from '../../../domain/pipeline/releaseInput';
 import { refuseRollBack } from '../../../domain/pipeline/requests';
 import { findRestoredDeploys, findRollbackArtifacts, queueRollback } from '../../../domain/pipeline/rollback';
 import type { PipelineState } from '../../../domain/pipeline/state';
@@ -126,4 +128,69 @@ test('a rollback to what another pipeline had brought restores the units of its 
   const [own, ...later] = hotfixed(two, 2).good['deploy']!.slice(1);
   const good = { deploy: [{ ...own!, held }, ...later] };
   expect(findRestoredDeploys({ ...two, good }, [artifact('kv:9')])).toEqual({ deploy: { held } });
+});
+
+describe('units that another pipeline has removed', () => {
+  const REMOVED = { by: 'hotfix/2', version: 'nothing', at: new Date(NOW).toISOString(), artifacts: [], removed: true };
+  const gone = hotfixed(two, 2, 'deploy', REMOVED);
+  /** The deploys of the rollback of a release. */
+  const rollsBack = (state: PipelineState, of: number): string[] => {
+    const found = findRollbackArtifacts(state, of);
+    if ('impossible' in found) return [found.impossible];
+    const queued = queueRollback(state, found, { of, actor: 'user:alice', reason: '', notBad: false }, NOW);
+    const release = queued.active.at(-1);
+    return release ? Object.keys(buildReleaseInput(queued, release).spec.actions) : [];
+  };
+
+  test('run nothing that could be reverted, and the refusal says how a version comes back', () => {
+    expect(refuseRollBack(gone, 2, alice)?.message).toBe(
+      'hotfix/2 has removed the units, so nothing of it runs: release the version that should run with conveyor release kvstore',
+    );
+    const replaced = { by: 'hotfix/2', version: 'nothing', removed: true };
+    expect(inProduction(gone)).toEqual({ release: 2, version: 'kv:2', replaced });
+    expect(pipelineDetails(gone, NOW)).toContain(
+      'deploy: `nothing`, removed by hotfix/2; release 2 had brought `kv:2`',
+    );
+  });
+
+  test('are no version for units that run several to go back to', () => {
+    const ready = { release: 3, action: 'deploy', artifacts: [artifact('kv:3')], rollback: false } as const;
+    const next = { ...running(gone, artifact('kv:3')), ready: [ready] };
+    expect(admit(next, NOW).decisions).toMatchObject([{ admission: { kind: 'granted', lastGood: null } }]);
+  });
+
+  test('run something again after the next release, whose revert brings back the last version before', () => {
+    const state = ships(gone, 'kv:3');
+    expect(inProduction(state)).toEqual({ release: 3, version: 'kv:3' });
+    expect(back(state, 3)).toBe('kv:2');
+    expect(rollsBack(state, 3)).toEqual(['deploy']);
+  });
+
+  test('are taken back if the next release failed on its way', () => {
+    const failed = recordRelease(
+      running(gone, artifact('kv:3')),
+      resultOf(3, [deployed('deploy', 'failed', artifact('kv:3'))], [artifact('kv:3')]),
+      NOW,
+    );
+    expect([back(failed, 3), rollsBack(failed, 3)]).toEqual(['kv:2', ['deploy']]);
+  });
+
+  test('are left alone by a rollback of the other deploys of their release', () => {
+    const both = ships(ships(pipelineOf(['deploy', 'other']), 'kv:1', 'deploy', 'other'), 'kv:2', 'deploy', 'other');
+    expect(rollsBack(hotfixed(both, 2, 'deploy', REMOVED), 2)).toEqual(['other']);
+  });
+
+  test('are named if they are some of many, and the rest can be reverted', () => {
+    const partly = hotfixed(two, 2, 'deploy', { ...REMOVED, on: 'kvstore-x' });
+    expect(back(partly, 2)).toBe('kv:1');
+    const replaced = { by: 'hotfix/2', version: 'nothing', on: 'kvstore-x', removed: true };
+    expect(inProduction(partly)).toEqual({ release: 2, version: 'kv:2', replaced });
+    expect(pipelineDetails(partly, NOW)).toContain('`nothing` on kvstore-x, removed by hotfix/2');
+  });
+
+  test('have no earlier versions to go back to', () => {
+    const mixed = { ...two, inherited: { deploy: { left: ['kv:7'], before: { units: [] } } } };
+    expect(hotfixed(mixed, 2, 'deploy', REMOVED).inherited).toEqual({});
+    expect(hotfixed(mixed, 2, 'deploy', { ...REMOVED, on: 'kvstore-x' }).inherited).toEqual(mixed.inherited);
+  });
 });

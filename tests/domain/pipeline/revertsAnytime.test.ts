@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { formatIdentity } from '../../../domain/artifact';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { withSpec } from '../../../domain/pipeline/specChange';
+import { NO_VERSION } from '../../../domain/broughtVersions';
 import { recordReplacement } from '../../../domain/pipeline/replacement';
+import { queueUndeploy, whyNotUndeploy } from '../../../domain/pipeline/undeploy';
 import { findRollbackArtifacts, queueRollback } from '../../../domain/pipeline/rollback';
 import {
   queueRelease,
@@ -18,15 +20,19 @@ interface Fleet {
   readonly release: number;
   readonly version: string;
   readonly action: string;
-  /** Another pipeline brought it. */
+  /** Another pipeline brought it, or removed all units. */
   readonly by?: string;
+  /** Its units are removed: nothing runs. */
+  readonly empty?: true;
 }
 
 interface World {
   readonly state: PipelineState;
   readonly action: string;
-  /** Everything that ever came through, oldest first; the last runs now. */
+  /** Everything that came through and was not undeployed, oldest first; the last runs now. */
   readonly ran: readonly Fleet[];
+  /** The releases whose versions were undeployed. */
+  readonly undeployed: readonly number[];
 }
 
 const EVENTS = [
@@ -38,13 +44,15 @@ const EVENTS = [
   'move',
   'hotfix',
   'undo-hotfix',
+  'undeploy',
+  'undeploy-hotfix',
   'roll-back',
   'roll-back-reverted',
   'anew',
 ] as const;
 type Event = (typeof EVENTS)[number];
 
-const BEGIN: World = { state: pipelineOf(['deploy-0']), action: 'deploy-0', ran: [] };
+const BEGIN: World = { state: pipelineOf(['deploy-0']), action: 'deploy-0', ran: [], undeployed: [] };
 
 function after(world: World, event: Event, nth: number): World {
   const { state, action, ran } = world;
@@ -77,7 +85,7 @@ function after(world: World, event: Event, nth: number): World {
       const next = withSpec(state, specOf([], { actions: { [other]: deploy } }));
       const follow = (one: Fleet): Fleet =>
         event === 'rename' && one.action === action ? { ...one, action: other } : one;
-      return { state: next, action: other, ran: ran.map(follow) };
+      return { ...world, state: next, action: other, ran: ran.map(follow) };
     }
     case 'hotfix': {
       if (now === undefined || now.by !== undefined || now.action !== action) return world;
@@ -86,9 +94,19 @@ function after(world: World, event: Event, nth: number): World {
       return { ...world, state: told, ran: [...ran, { release: now.release, version, action, by: by.by }] };
     }
     case 'undo-hotfix': {
-      if (now?.by === undefined || now.action !== action) return world;
+      if (now?.by === undefined || now.empty || now.action !== action) return world;
       const told = recordReplacement(state, { pipeline: 'kvstore', action, release: now.release, by: null }, NOW);
       return { ...world, state: told, ran: ran.slice(0, -1) };
+    }
+    case 'undeploy':
+      return undeployedBySelf(world);
+    case 'undeploy-hotfix': {
+      if (now?.by === undefined || now.empty || now.action !== action) return world;
+      const at = new Date(NOW).toISOString();
+      const by = { by: `hotfix/${nth}`, version: NO_VERSION, at, artifacts: [], removed: true as const };
+      const known = recordReplacement(state, { pipeline: 'kvstore', action, release: now.release, by }, NOW);
+      const empty = { release: now.release, version: NO_VERSION, action, by: by.by, empty: true as const };
+      return { ...world, state: known, ran: [...ran.slice(0, -1), empty] };
     }
     case 'roll-back':
       return rolledBackTo(world, now?.release ?? 0, 'succeeded');
@@ -97,6 +115,17 @@ function after(world: World, event: Event, nth: number): World {
     case 'anew':
       return { ...world, state: restoreState({ ...state, retired: { actor: 'user:alice', at: '', reason: '' } }) };
   }
+}
+
+function undeployedBySelf(world: World): World {
+  const { state, action, ran, undeployed } = world;
+  if (whyNotUndeploy(state) !== undefined) return world;
+  const number = state.nextNumber;
+  const begun = markReleaseRunning(queueUndeploy(state, { actor: 'user:alice', reason: 'not needed' }, NOW), number);
+  const ended = recordRelease(begun, resultOf(number, [{ ...deployed(action, 'succeeded'), artifacts: [] }]), NOW);
+  const gone = ran.filter((one) => one.action === action).map(({ release }) => release);
+  const left = ran.filter((one) => one.action !== action);
+  return { ...world, state: ended, ran: left, undeployed: [...undeployed, ...gone, number] };
 }
 
 function rolledBackTo(world: World, of: number, outcome: Parameters<typeof deployed>[1]): World {
@@ -115,7 +144,7 @@ function rolledBackTo(world: World, of: number, outcome: Parameters<typeof deplo
 }
 
 /** Why what is said of a release is not true; undefined where it is. */
-function untrue({ state, action, ran }: World, of: number): string | undefined {
+function untrue({ state, action, ran, undeployed }: World, of: number): string | undefined {
   const back = findRollbackArtifacts(state, of);
   const now = ran.at(-1);
   if (!('impossible' in back)) {
@@ -128,11 +157,13 @@ function untrue({ state, action, ran }: World, of: number): string | undefined {
   const why = back.impossible;
   const claims: readonly (readonly [RegExp, boolean])[] = [
     [/^nothing of it is deployed$/, ran.every((one) => one.action !== action)],
+    [/^an undeploy is not reverted/, undeployed.includes(of)],
+    [/^hotfix\/\d+ has removed the units, so nothing of it runs/, now?.empty === true && why.startsWith(`${now.by} `)],
     [
       /^release (\d+) (is what runs now|may still run)/,
       Number(/\d+/.exec(why)?.[0]) === now?.release && now.by === undefined,
     ],
-    [/^hotfix\/\d+ is what runs now/, now?.by !== undefined && why.startsWith(now.by)],
+    [/^hotfix\/\d+ is what runs now/, now?.by !== undefined && !now.empty && why.startsWith(now.by)],
     [
       /^it was deployed by (deploy-\d+), which the pipeline file no longer has/,
       now?.action !== action && !state.spec.actions[/deploy-\d+/.exec(why)?.[0] ?? ''],
@@ -140,7 +171,11 @@ function untrue({ state, action, ran }: World, of: number): string | undefined {
     [
       /^nothing that ran before it is known to be good/,
       !ran.some(
-        (one) => one.action === action && one.version !== now?.version && !isKnownBad(state, artifact(one.version)),
+        (one) =>
+          one.action === action &&
+          !one.empty &&
+          one.version !== now?.version &&
+          !isKnownBad(state, artifact(one.version)),
       ),
     ],
   ];
@@ -170,6 +205,22 @@ test('a revert of the running version is refused only if nothing earlier is know
       expect(said).not.toMatch(/^release \d+ is what runs now|^nothing of it is deployed/);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test('a revert of a release whose units were undeployed is refused with a reason that is true', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 14 }), (events) => {
+      const world = [...events, 'undeploy' as const].reduce<World>(
+        (before, event, nth) => after(before, event, nth + 1),
+        BEGIN,
+      );
+      for (const of of world.undeployed) {
+        expect(findRollbackArtifacts(world.state, of)).toHaveProperty('impossible');
+        expect(untrue(world, of)).toBeUndefined();
+      }
+    }),
+    { numRuns: 1000 },
   );
 });
 

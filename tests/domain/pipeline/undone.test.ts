@@ -76,6 +76,7 @@ test('each action runs now the newest good deploy of its own or of another pipel
     first: { release: 0, version: 'v1' },
     taken: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9' } },
     partly: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9', on: 'web-x' } },
+    gone: { release: 4, version: 'v4', replaced: { by: 'hotfix/2', version: 'nothing', removed: true as const } },
   };
   const status = pipeline({ id: 'web', lastGood });
   expect(listRunningVersions(status, { active: [], inherited: {} })).toEqual([
