@@ -157,12 +157,18 @@ function describePick(scene: CommandScene, command: OfferedCommand): string[] {
   const { approval } = action;
   const open = approval ? approval.needed - approval.by.length - 1 : 0;
   return [
-    `It approves ${listNames(release.artifacts.map(formatIdentity))}.`,
+    `It approves ${describeApproved(release)}.`,
     open > 0
       ? `${plural(open, 'approval')} by others ${open === 1 ? 'is' : 'are'} still missing then.`
       : `${plural(followers.length, 'action')} may follow${after}.`,
   ];
 }
+
+/** An undeploy has no artifacts: its deploys are what people approve to remove. */
+const describeApproved = ({ trigger, actions, artifacts }: ReleaseStatus): string =>
+  trigger.kind === 'undeploy'
+    ? `the removal of ${listNames(actions.map(({ name }) => name))}`
+    : listNames(artifacts.map(formatIdentity));
 
 function describeRetry(scene: CommandScene, command: OfferedCommand): string[] {
   const [release, action] = [scene.release, findTarget(scene, command)];

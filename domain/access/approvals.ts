@@ -1,7 +1,6 @@
 import { ACCESS_LIMITS } from '../limits';
 import { plural } from '../text';
 import { isByAdmin, type Principal } from '../principals';
-import { skipsTheQueue } from '../release/urgent';
 import type { ApprovalRuleView, Trigger } from '../views';
 import { grantAccess, denyAccess, type AccessDecision } from './decision';
 import { membership, expandPrincipals, shortList } from './members';
@@ -12,6 +11,7 @@ import {
   findActionGap,
   lacksImported,
   findProtectingRules,
+  findRemovalGap,
   unitsUnder,
   whyNoEmergency,
   type ProtectingRule,
@@ -62,9 +62,16 @@ export const UNPROTECTED: ApprovalStatus = { lacks: null, met: true, rules: [], 
 export const listRequesters = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
   startedBy === undefined ? [actor] : [startedBy, actor];
 
-/** A rollback to a version that a worker saw needs no approval; neither does the rest of another release's rollout. */
+/**
+ * A rollback to a version that a worker saw needs no approval; neither does the rest of another release's rollout. An undeploy does: it brings no
+ * version, and takes away what others have approved.
+ */
 export const waitsForApprovals = ({ kind, imported }: Pick<Trigger, 'kind' | 'imported'>): boolean =>
-  kind === 'emergency' || imported === true || !skipsTheQueue({ kind });
+  imported === true || (kind !== 'rollback' && kind !== 'follow-on');
+
+/** What a person does about a release that a rule refuses, once its file has what the rule requires. */
+export const howToRepeat = ({ kind }: Pick<Trigger, 'kind'>): string =>
+  kind === 'undeploy' ? 'undeploy again' : 'release again';
 
 /**
  * Whether enough different people have approved a release for each rule, by the present rules and groups: people who
@@ -89,13 +96,15 @@ export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): Approval
 /** Whether a release may go to these units. Units and rules may differ from those at its approval. */
 export function decideApproved(facts: PlatformFacts, ask: ApprovalAsk & { readonly holds: Units }): AccessDecision {
   const { lacks, met, rules } = approvalStatus(facts, ask);
-  if (lacks !== null) return denyAccess(`${lacks}; apply that, and release again`);
+  if (lacks !== null) return denyAccess(`${lacks}; apply that, and ${howToRepeat(ask)}`);
   const [open] = rules;
   if (met || open === undefined) return grantAccess('approvals', 'as many people as the rules want have approved it');
   const { place, needed, by } = open;
   const where = shortList(unitsUnder(facts.policy, place, ask.holds).map((unit) => `${ask.holds.pushType}/${unit}`));
+  const [what, again] =
+    ask.kind === 'undeploy' ? ['the removal of', 'undeploy again'] : ['what goes to', 'release it again'];
   return denyAccess(
-    `${place} wants ${plural(needed, 'approval')} of what goes to ${where || ask.pipeline}, and this release has ${by.length}: release it again`,
+    `${place} wants ${plural(needed, 'approval')} of ${what} ${where || ask.pipeline}, and this release has ${by.length}: ${again}`,
   );
 }
 
@@ -110,7 +119,8 @@ function whatLacks(
       const why = whyNoEmergency(one, pipeline, action.skipsBake === true);
       if (why !== undefined) return why;
     }
-    const lacks = imported ? lacksImported(one, pipeline) : findActionGap(one, pipeline, action);
+    const findGap = kind === 'undeploy' ? findRemovalGap : findActionGap;
+    const lacks = imported ? lacksImported(one, pipeline) : findGap(one, pipeline, action);
     if (lacks !== undefined) return lacks;
   }
   return null;

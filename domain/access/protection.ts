@@ -116,6 +116,13 @@ export const findActionGap = (
   { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
 ): string | undefined => lacksWords(place, pipeline, [...lacksApprovals(rule, given), ...lacksIn(rule, action)]);
 
+/** A removal brings no version that could be checked or soak: of what a rule requires of a deploy, it needs the window. */
+export const findRemovalGap = (
+  { rule, place }: ProtectingRule,
+  pipeline: string,
+  action: Pick<Safeguards, 'name' | 'hasWindow'>,
+): string | undefined => lacksWords(place, pipeline, lacksWindow(rule, action));
+
 export const lacksImported = ({ rule, place }: ProtectingRule, pipeline: string): string | undefined =>
   wantsTime(rule)
     ? `${place} protects ${pipeline}: what it would go back to stands in an import alone, and a rollback is not checked; release it instead`
@@ -147,13 +154,20 @@ export function getSafeguards({ actions }: Pick<PipelineSpec, 'actions'>, name: 
   return { name, type: action.type, checks, soakMs: action.soak?.for ?? 0, hasWindow: action.window !== undefined };
 }
 
-function lacksIn({ requires }: ProtectionRule, { name, type, checks, soakMs, hasWindow }: Safeguards): string[] {
+const lacksWindow = (
+  { requires }: ProtectionRule,
+  { name, hasWindow }: Pick<Safeguards, 'name' | 'hasWindow'>,
+): string[] => (requires.windows && !hasWindow ? [`${name} has no window`] : []);
+
+function lacksIn(rule: ProtectionRule, action: Safeguards): string[] {
+  const { requires } = rule;
+  const { name, type, checks, soakMs } = action;
   if (type === 'other') return [];
   return [
     ...requires.checks.filter((check) => !checks.includes(check)).map((check) => `${name} has no check ${check}`),
     ...(type === 'deploy' && soakMs < requires.soak
       ? [`${name} soaks for ${formatDuration(soakMs)} and not ${formatDuration(requires.soak)}`]
       : []),
-    ...(requires.windows && !hasWindow ? [`${name} has no window`] : []),
+    ...lacksWindow(rule, action),
   ];
 }

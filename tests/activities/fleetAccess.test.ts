@@ -36,13 +36,18 @@ test('it joins a rollback that held it, and what an admin brings in an emergency
 });
 
 describe('the plan after approvals', () => {
-  const plan = (units: readonly string[], by: readonly string[] = [], checks: readonly string[] = []) =>
+  const plan = (
+    units: readonly string[],
+    by: readonly string[] = [],
+    checks: readonly string[] = [],
+    kind: 'manual' | 'undeploy' = 'manual',
+  ) =>
     allowApproved(
       { platform: () => platformWanting({ checks: ['errors'] }) } as PushPorts,
       { pipeline: 'web-side', pushType: 'twine' } as DeployCall,
       units.map((id) => ({ id }) as Unit),
       {
-        ...{ pipeline: 'web-side', kind: 'manual', askedBy: ['user:alice'], approvals: by.map((actor) => ({ actor })) },
+        ...{ pipeline: 'web-side', kind, askedBy: ['user:alice'], approvals: by.map((actor) => ({ actor })) },
         action: { ...{ name: 'deploy', type: 'deploy', soakMs: 0, hasWindow: false, emergencyApprovals: 1 }, checks },
       },
     );
@@ -55,6 +60,14 @@ describe('the plan after approvals', () => {
       'platform.protection.0 wants 1 approval of what goes to twine/web-eu, and this release has 0: release it again',
     );
     await expect(plan(['web-us'])).resolves.toBeUndefined();
+  });
+
+  test('removes no unit under a rule before that many people have approved it, and needs no check for that', async () => {
+    const removal = (by: readonly string[]) => plan(['web-us', 'web-eu'], by, [], 'undeploy');
+    await expect(removal(['user:alice'])).rejects.toThrow(
+      'platform.protection.0 wants 1 approval of the removal of twine/web-eu, and this release has 0: undeploy again',
+    );
+    await expect(removal(['user:sam'])).resolves.toBeUndefined();
   });
 
   test('goes to a person who joined since, if that many people other than the requester have approved it', async () => {

@@ -28,6 +28,7 @@ export const WAYS = {
   'an emergency of an owner': { kind: 'emergency' },
   'an emergency of an admin': { kind: 'emergency', permitted: 'platform.admins' },
   'a follow-on': { kind: 'follow-on' },
+  'an undeploy, which removes it': { kind: 'undeploy' },
   'a rollback to a unit that had the version': { kind: 'rollback', held: ['kvstore-x'] },
   'a rollback to a unit that never had it': { kind: 'rollback', held: ['side-x'] },
   'a rollback to a version of no known unit': { kind: 'rollback', held: [] },
@@ -63,7 +64,7 @@ export const LACKS = Object.keys(WANTED) as Lack[];
 
 const unit = (id: string) => ({ id }) as Unit;
 
-/** Whether workers let a version reach the unit on a way that lacks this requirement, and no other. */
+/** Whether workers let a version, or its removal, reach the unit on a way that lacks this requirement, and no other. */
 export async function reaches(name: WayName, lack: Lack): Promise<boolean> {
   const way: Way = WAYS[name];
   const platform = platformOf(WANTED[lack]);
@@ -75,7 +76,8 @@ export async function reaches(name: WayName, lack: Lack): Promise<boolean> {
     ...(isByAdmin(way) ? { byAdmin: true } : {}),
   } as unknown as DeployCall;
   const restores = way.held ? { held: { ids: way.held } } : {};
-  const [units, artifacts] = [[unit('kvstore-x')], [artifact('kv:2')]];
+  // A removal brings nothing that could be signed.
+  const [units, artifacts] = [[unit('kvstore-x')], way.kind === 'undeploy' ? [] : [artifact('kv:2')]];
   if (way.joins) return isLet(allowJoined(ports, call, { joined: units, before: [unit('side-x')] }, restores));
   return (
     (await isLet(allowDeploy(ports, call, units, restores))) &&

@@ -63,6 +63,15 @@ describe('the effect of a command in numbers', () => {
     );
   });
 
+  test('an approval of an undeploy names the deploys that are removed', () => {
+    const actions = [action({ name: 'dns', state: 'blocked' }), action({ name: 'network' })];
+    const trigger = { kind: 'undeploy', actor: 'user:alice', key: null } as const;
+    const given = scene({ release: release({ actions, trigger, artifacts: [] }) });
+    expect(say(given, 'pick', { target: 'kvstore/13/dns', approve: true })).toMatch(
+      /^It approves the removal of dns and network\./,
+    );
+  });
+
   test('an approval counts those that are missing', () => {
     const approval = { needed: 3, by: ['user:sam'], notBy: 'user:alice' };
     const waiting = release({ actions: [action({ name: 'deploy', state: 'blocked', approval })] });

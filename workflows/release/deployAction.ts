@@ -36,7 +36,7 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
   const { spec, artifacts: given, trigger } = run.input;
   const removes = trigger.kind === 'undeploy';
   const outputsOf = (producer: string) => run.record.actions[producer]?.outputs ?? [];
-  // A removal brings nothing, so no bug and no approval of a version stops it.
+  // A removal brings nothing, so no bug stops it, and people approve the removal itself.
   const artifacts = removes ? [] : resolveInputs(spec.actions, name, given, outputsOf);
   const missing = removes ? [] : findMissingInputs(action, artifacts);
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);

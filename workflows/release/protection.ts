@@ -1,6 +1,7 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { ApprovalRun, Clearance } from '../../activities/approvals';
 import {
+  howToRepeat,
   listRequesters,
   waitsForApprovals,
   type ApprovalAsk,
@@ -65,8 +66,12 @@ function safeguards(run: ReleaseSession, name: string) {
   return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0, ...skipsBake };
 }
 
-/** Whether people and the rules of the platform have a say: a rollback and a follow-on wait for neither. */
-export const asksRules = ({ input }: ReleaseSession): boolean => waitsForApprovals(input.trigger);
+/**
+ * Whether people and the rules of the platform have a say: a rollback and a follow-on wait for neither. Since 1 December 2026 they have a say in
+ * undeploys; one that began before is asked from its next step on.
+ */
+export const asksRules = ({ input: { trigger } }: ReleaseSession): boolean =>
+  waitsForApprovals(trigger) && (trigger.kind !== 'undeploy' || patched('rules-approve-undeploys'));
 
 /**
  * Whether it may still begin. Since its approval, an approver may have left a group, a rule may have been added, or a bug reported. While it is
@@ -206,7 +211,7 @@ function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecis
         run.close(
           gate.action,
           'failed',
-          run.input.trigger.imported ? lacks : `${lacks}; apply that, and release again`,
+          run.input.trigger.imported ? lacks : `${lacks}; apply that, and ${howToRepeat(run.input.trigger)}`,
         ),
     };
   const picked = whoPicked(run, gate.action);

@@ -35,7 +35,10 @@ describe('a release that a rule protects', () => {
   });
 
   const GOES_BACK: ApprovalAsk['kind'][] = ['rollback', 'follow-on'];
-  const KINDS: ApprovalAsk['kind'][] = ['manual', 'api', 'webhook', 'finder', 'parent', 'emergency', ...GOES_BACK];
+  const KINDS: ApprovalAsk['kind'][] = [
+    ...(['manual', 'api', 'webhook', 'finder', 'parent', 'emergency', 'undeploy'] as const),
+    ...GOES_BACK,
+  ];
   test.each(KINDS.map((kind): [ApprovalAsk['kind'], boolean] => [kind, GOES_BACK.includes(kind)]))(
     'wherever it comes from, %s: continues by itself: %s',
     (kind, met) => {
@@ -163,6 +166,15 @@ describe('requirements of a rule for a deploy', () => {
       );
     expect(lacks({ type: 'canary', soakMs: 0, checks: [] })).toMatch(/deploy has no check errors$/);
     expect(lacks({ type: 'other', checks: [] })).toBeNull();
+  });
+
+  test('is passed by an undeploy, which brings no version, except for its window', () => {
+    const kind = 'undeploy';
+    expect(lacks({ checks: [], soakMs: 0 }, { kind })).toBeNull();
+    expect(lacks({ checks: [], soakMs: 0, hasWindow: false }, { kind })).toBe(
+      'platform.protection.0 protects prod-kv: deploy has no window',
+    );
+    expect(lacks({ hasWindow: false }, { kind, permitted: 'platform.admins' })).toBeNull();
   });
 
   test('is passed by a release of an admin, and by what goes back', () => {

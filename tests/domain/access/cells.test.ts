@@ -67,6 +67,7 @@ const BY_WAY: Readonly<Record<WayName, string>> = {
   'an emergency of an owner': '✗✗✗✗',
   'an emergency of an admin': '✗✓✗✓',
   'a follow-on': '✗✗✓✓',
+  'an undeploy, which removes it': '✗✓✗✓',
   'a rollback to a unit that had the version': '✓✓✓✓',
   'a rollback to a unit that never had it': '✗✗✗✗',
   'a rollback to a version of no known unit': '✗✗✗✗',

@@ -66,7 +66,7 @@ test('docs/reference/access-matrix.md says of each role, operation and door what
     INTRO,
     ...tables,
     `## What pipelines may use\n\nBy the owners of the pipeline; of \`start-child\`, by who started the parent.\n\n${usesTable()}`,
-    `## What reaches a unit\n\nWorkers ask this before each effect, whichever door it came through: of a unit that its pipeline may not have, or that a rule of \`platform.protection\` protects by\n\`services\`. *Without a check* stands for soaks and windows too.\nA revert of a deploy under way asks nothing and has no row: it names the updates that it undoes, so it reaches only units that its deploy reached, and brings each back to what it ran\nbefore. The \`undo\` of a step calls an action service and updates no unit.\n\n${await workersTable()}`,
+    `## What reaches a unit\n\nWorkers ask this before each effect, whichever door it came through: of a unit that its pipeline may not have, or that a rule of \`platform.protection\` protects by\n\`services\`. *Without a check* stands for soaks and windows too, except that an undeploy needs the window.\nA revert of a deploy under way asks nothing and has no row: it names the updates that it undoes, so it reaches only units that its deploy reached, and brings each back to what it ran\nbefore. The \`undo\` of a step calls an action service and updates no unit.\n\n${await workersTable()}`,
     `## Which role each takes\n\nAdmins may do everything that a principal may do.\n\n${[row(['Operation', 'Is for']), '|-|-|', ...needs].join('\n')}`,
   ].join('\n\n');
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, `${page}\n`);
