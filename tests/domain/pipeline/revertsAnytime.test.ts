@@ -157,7 +157,7 @@ function untrue({ state, action, ran, undeployed }: World, of: number): string |
   const why = back.impossible;
   const claims: readonly (readonly [RegExp, boolean])[] = [
     [/^nothing of it is deployed$/, ran.every((one) => one.action !== action)],
-    [/^an undeploy is not reverted/, undeployed.includes(of)],
+    [/^an undeploy cannot be reverted/, undeployed.includes(of)],
     [/^hotfix\/\d+ has removed the units, so nothing of it runs/, now?.empty === true && why.startsWith(`${now.by} `)],
     [
       /^release (\d+) (is what runs now|may still run)/,
