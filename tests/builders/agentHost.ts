@@ -98,4 +98,12 @@ export class AgentHost {
   }
 }
 
-const readOr = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+/** An agent at work may remove the file at any moment. */
+function readOr(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
