@@ -195,6 +195,8 @@ export class World {
     deploy.result = outcome === 'terminated' ? undefined : buildResult(deploy, outcome, isDone ? skipped : [], at);
     this.changes += 1;
     this.log(`${deploy.id} ends: ${outcome}${skipped.length > 0 && isDone ? ` without ${skipped.join(', ')}` : ''}`);
+    // A deploy under an earlier name of an action updates the same units; pins under the other name stay until its next release.
+    for (const [user, fleet] of this.fleets) if (fleet === units && user !== deploy.brings.user) this.facts.doubt(user);
     this.facts.ended(deploy);
     this.watch.checkHeld();
   }
